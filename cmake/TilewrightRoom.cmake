@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# tilewright_room(): one static library per room, with the warnings and the wall of its row.
+
+add_library(tilewright_warnings INTERFACE)
+target_compile_options(tilewright_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
+  $<$<BOOL:${TILEWRIGHT_WERROR}>:-Werror>)
+
+# Sets <out> to the target name of a room's folder: frontend/ir -> tilewright_frontend_ir.
+function(tilewright_room_target room out)
+  string(REPLACE "/" "_" name ${room})
+  set(${out} tilewright_${name} PARENT_SCOPE)
+endfunction()
+
+# Links a third-party library named in a row's WALL. System include paths, never visible to dependants.
+function(tilewright_link_wall target wall)
+  if(wall STREQUAL "fmt")
+    target_link_libraries(${target} PRIVATE fmt::fmt)
+  elseif(wall STREQUAL "nlohmann_json")
+    target_link_libraries(${target} PRIVATE nlohmann_json::nlohmann_json)
+  elseif(wall STREQUAL "xxhash")
+    target_link_libraries(${target} PRIVATE xxhash)
+  elseif(wall STREQUAL "tomlplusplus")
+    target_link_libraries(${target} PRIVATE tomlplusplus::tomlplusplus)
+  elseif(wall STREQUAL "isl")
+    target_link_libraries(${target} PRIVATE isl)
+  elseif(wall STREQUAL "llvm")
+    target_include_directories(${target} SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
+    target_link_libraries(${target} PRIVATE LLVM)
+  else()
+    message(FATAL_ERROR "room ${target}: unknown third party '${wall}'")
+  endif()
+endfunction()
+
+function(tilewright_room room)
+  cmake_parse_arguments(ROOM "" "" "DEPS;WALL" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${room}/*.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  tilewright_room_target(${room} target)
+  add_library(${target} STATIC ${sources})
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${target} PRIVATE tilewright_warnings)
+  foreach(dep IN LISTS ROOM_DEPS)
+    tilewright_room_target(${dep} dep_target)
+    if(TARGET ${dep_target})
+      target_link_libraries(${target} PUBLIC ${dep_target})
+    endif()
+  endforeach()
+  foreach(wall IN LISTS ROOM_WALL)
+    tilewright_link_wall(${target} ${wall})
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY TILEWRIGHT_ROOM_TARGETS ${target})
+endfunction()

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# The rooms of Tilewright in dependency order: which rooms each may include, and which third-party
+# headers are allowed behind its wall. The build and tests/lint/rooms.py both read this list.
+#   tilewright_room(<folder> DEPS <room>... WALL <third party>...)
+# Every .cpp directly in the folder belongs to the room's library; the target is the folder with '_'.
+tilewright_room(frontend/base       DEPS WALL fmt nlohmann_json xxhash)
+tilewright_room(frontend/ir         DEPS frontend/base WALL)
+tilewright_room(schedules/machine   DEPS frontend/ir WALL tomlplusplus)
+tilewright_room(schedules/polyhedra DEPS frontend/ir WALL isl)
+tilewright_room(schedules/tree      DEPS frontend/ir schedules/machine WALL)
+tilewright_room(schedules/directives DEPS schedules/tree schedules/polyhedra WALL)
+tilewright_room(lowering/program    DEPS frontend/ir schedules/machine WALL)
+tilewright_room(lowering/build      DEPS lowering/program schedules/tree schedules/directives schedules/polyhedra WALL)
+tilewright_room(lowering/passes     DEPS lowering/program schedules/polyhedra WALL)
+tilewright_room(lowering/llvm       DEPS lowering/program schedules/machine WALL llvm)
+tilewright_room(lowering/targets/host DEPS lowering/llvm lowering/program schedules/machine WALL)
+tilewright_room(lowering/artifact   DEPS lowering/program lowering/llvm lowering/targets/host lowering/passes lowering/build WALL)
