@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Chunked bump allocation for values that live as long as their context. Only trivially destructible
-// objects go in: nothing is destroyed one by one.
+// Chunked bump allocation for values that live as long as their context. Only trivially
+// destructible objects go in: nothing is destroyed one by one.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Content hashes (XXH3 behind a wall). 64 bits for tables; 128 bits, printed as 32 hex digits, where a
-// hash stands for content in a file. Stable between runs and machines.
+// Content hashes (XXH3 behind a wall). 64 bits for tables; 128 bits, printed as 32 hex digits,
+// where a hash stands for content in a file. Stable between runs and machines.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hash-consed IR nodes. A node kind is an aggregate derived from a family's base node, which names its
-// fields once in `static constexpr auto fields`; hashing, equality, walking, printing and JSON derive from
-// that. Laws: equal nodes of one store are the same pointer; a node's hash depends on its content alone.
+// Hash-consed IR nodes. A node kind is an aggregate derived from a family's base node, which names
+// its fields once in `static constexpr auto fields`; hashing, equality, walking, printing and JSON
+// derive from that. Laws: equal nodes of one store are the same pointer; a node's hash depends on
+// its content alone.
 #pragma once
 
 #include <bit>
@@ -100,7 +101,8 @@ class NodeStore {
  public:
   static constexpr int kNumFamilies = 4;
 
-  // Returns the one node equal to `candidate`, creating it when new. Lists may point anywhere meanwhile.
+  // Returns the one node equal to `candidate`, creating it when new. Lists may point anywhere
+  // meanwhile.
   template <class T>
   const T* intern(T candidate) {
     candidate.kind = static_cast<std::uint16_t>(T::kKind);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Result<T>: a value, or the diagnostics that say why there is none. No exception crosses a room:
-// every fallible function of Tilewright returns one of these. Law: a failed Result holds at least one
-// diagnostic of severity Error.
+// every fallible function of Tilewright returns one of these. Law: a failed Result holds at least
+// one diagnostic of severity Error.
 #pragma once
 
 #include <optional>
@@ -66,8 +66,8 @@ class [[nodiscard]] Result {
   auto name = std::move(name##_result).value()
 
 // TILEWRIGHT_CHECK_OK(expression): returns the failure, drops the value.
-#define TILEWRIGHT_CHECK_OK(...)                                                      \
-  do {                                                                                \
-    auto check_ok_result = (__VA_ARGS__);                                             \
-    if (!check_ok_result.ok()) return std::move(check_ok_result).failure();           \
+#define TILEWRIGHT_CHECK_OK(...)                                            \
+  do {                                                                      \
+    auto check_ok_result = (__VA_ARGS__);                                   \
+    if (!check_ok_result.ok()) return std::move(check_ok_result).failure(); \
   } while (false)

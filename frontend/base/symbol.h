@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Interned names. A Symbol is one pointer; equal text in one table is the same pointer. Order is by text,
-// so that nothing depends on addresses. Law: symbols of one SymbolTable are equal iff their text is.
+// Interned names. A Symbol is one pointer; equal text in one table is the same pointer. Order is by
+// text, so that nothing depends on addresses. Law: symbols of one SymbolTable are equal iff their
+// text is.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An algorithm: a system of equations over index domains. No loops, no memory, no machine. A plain value;
-// its expressions live in the Context it was made with. Canonical text and parser: text.h; what makes it
-// well formed: verify.h; meaning: interpret.h.
+// An algorithm: a system of equations over index domains. No loops, no memory, no machine. A plain
+// value; its expressions live in the Context it was made with. Canonical text and parser: text.h;
+// what makes it well formed: verify.h; meaning: interpret.h.
 #pragma once
 
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "frontend/base/source.h"
@@ -31,7 +32,8 @@ struct Input {
 };
 
 // `c[i < M, j < N] : f32 = sum(k < K) a[i, k] * b[k, j]`, or the same after `output`.
-// The value is free of folds, or a Fold, or a Cast of a Fold: other uses of a fold get an equation of their own.
+// The value is free of folds, or a Fold, or a Cast of a Fold: other uses of a fold get an equation
+// of their own.
 struct Equation {
   Symbol name;
   std::vector<Symbol> indices;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where IR values live and the only place that makes them. One context per thread. The builders take
-// well-typed operands (asserted) and fold only what is exact: Index arithmetic on constants and the
-// identities x+0, x*1, x*0, min(x,x); never a float operation.
+// Where IR values live and the only place that makes them. One context per thread. The builders
+// take well-typed operands (asserted) and fold only what is exact: Index arithmetic on constants
+// and the identities x+0, x*1, x*0, min(x,x); never a float operation.
 #pragma once
 
 #include <initializer_list>
@@ -62,8 +62,8 @@ class Context {
   NodeStore store_;
 };
 
-// The result type of an operation on these operand types; Bool where the rule says so. False when the
-// operands do not fit the rule.
+// The result type of an operation on these operand types; Bool where the rule says so. False when
+// the operands do not fit the rule.
 bool op_type(OpCode op, std::span<const Expr> args, ScalarType* type);
 
 }  // namespace tilewright::ir

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scalar expressions, shared by algorithms and programs (a Program has no Fold). Immutable and hash-consed
-// in an ir::Context: equal expressions of one context are the same pointer. Each kind names its fields once;
-// print, parse, hash, walk, JSON and generation follow from that (text.h, json.h, walk.h, generate.h).
-// Meaning: interpret.h. Laws: tests/laws/round_trip_test.cpp.
+// Scalar expressions, shared by algorithms and programs (a Program has no Fold). Immutable and
+// hash-consed in an ir::Context: equal expressions of one context are the same pointer. Each kind
+// names its fields once; print, parse, hash, walk, JSON and generation follow from that (text.h,
+// json.h, walk.h, generate.h). Meaning: interpret.h. Laws: tests/laws/round_trip_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -141,9 +141,9 @@ struct Select : ExprNode {
   Expr condition;
   Expr then_value;
   Expr else_value;
-  static constexpr auto fields = std::tuple(field("condition", &Select::condition),
-                                            field("then", &Select::then_value),
-                                            field("else", &Select::else_value));
+  static constexpr auto fields =
+      std::tuple(field("condition", &Select::condition), field("then", &Select::then_value),
+                 field("else", &Select::else_value));
 };
 
 // Conversion to the node's type: `f32(x)`. Float to integer truncates towards zero and must fit.
@@ -163,9 +163,9 @@ struct RoundTo : ExprNode {
       std::tuple(field("grid", &RoundTo::grid), field("value", &RoundTo::value));
 };
 
-// A reduction of `body` over lower[i] <= vars[i] < upper[i], in lexicographic order; bounds may use outer
-// indices and earlier variables. The empty fold is the identity: `sum(k < K) a[i, k] * b[k, j]`,
-// `max(1 <= s < i + 1, t < T) x[s, t]`.
+// A reduction of `body` over lower[i] <= vars[i] < upper[i], in lexicographic order; bounds may use
+// outer indices and earlier variables. The empty fold is the identity: `sum(k < K) a[i, k] * b[k,
+// j]`, `max(1 <= s < i + 1, t < T) x[s, t]`.
 struct Fold : ExprNode {
   static constexpr ExprKind kKind = ExprKind::Fold;
   Monoid monoid = Monoid::Sum;
@@ -173,10 +173,9 @@ struct Fold : ExprNode {
   NodeList<Expr> lower;
   NodeList<Expr> upper;
   Expr body;
-  static constexpr auto fields =
-      std::tuple(field("monoid", &Fold::monoid), field("vars", &Fold::vars),
-                 field("lower", &Fold::lower), field("upper", &Fold::upper),
-                 field("body", &Fold::body));
+  static constexpr auto fields = std::tuple(
+      field("monoid", &Fold::monoid), field("vars", &Fold::vars), field("lower", &Fold::lower),
+      field("upper", &Fold::upper), field("body", &Fold::body));
 };
 
 // Dispatch on the kind; f must accept every kind, so a new one that it forgot does not compile.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text of algorithms and expressions. Laws: parse(print(x)) == x, and print(parse(t)) == t for canonical t.
-// The reader also takes the short forms people write (index ranges, types and literal types left out where
-// they follow from use); the printer writes them out. Grammar: docs/language.md.
+// Text of algorithms and expressions. Laws: parse(print(x)) == x, and print(parse(t)) == t for
+// canonical t. The reader also takes the short forms people write (index ranges, types and literal
+// types left out where they follow from use); the printer writes them out. Grammar:
+// docs/language.md.
 #pragma once
 
 #include <string>

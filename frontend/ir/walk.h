@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Children, walks and rebuilding, derived from the fields of each kind. Rewrites are memoised by node and
-// return the same handle when nothing changed.
+// Children, walks and rebuilding, derived from the fields of each kind. Rewrites are memoised by
+// node and return the same handle when nothing changed.
 #pragma once
 
 #include <functional>

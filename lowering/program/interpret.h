@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a Program means: executes it cell by cell in exact mode (each operation in its declared type) and
-// traps what compiled code must never do: out-of-bounds access, read of an uninitialised cell, a race
-// between parallel iterations or vector lanes, undefined integer operations. Law: object code equals it
-// bit for bit. It also says which guards and tails a run reached.
+// What a Program means: executes it cell by cell in exact mode (each operation in its declared
+// type) and traps what compiled code must never do: out-of-bounds access, read of an uninitialised
+// cell, a race between parallel iterations or vector lanes, undefined integer operations. Law:
+// object code equals it bit for bit. It also says which guards and tails a run reached.
 #pragma once
 
 #include "frontend/base/result.h"
@@ -12,12 +12,12 @@
 
 namespace tilewright::program {
 
-// Which way each decision of the Program went over one or more runs. Decisions are numbered in pre-order:
-// every If (taken, not taken), every non-constant loop (no iteration, at least one), and every loop or
-// extent bound that is a `min` (first operand smaller, second operand smaller).
+// Which way each decision of the Program went over one or more runs. Decisions are numbered in
+// pre-order: every If (taken, not taken), every non-constant loop (no iteration, at least one), and
+// every loop or extent bound that is a `min` (first operand smaller, second operand smaller).
 struct Coverage {
   struct Decision {
-    std::string text;   // the guard or bound, printed
+    std::string text;  // the guard or bound, printed
     bool first = false;
     bool second = false;
   };
@@ -39,8 +39,8 @@ struct InterpretResult {
   std::int64_t steps = 0;
 };
 
-// Traps are diagnostics E05xx with evidence: sizes, loop variables, buffer, cell. Inputs must match the
-// parameters.
+// Traps are diagnostics E05xx with evidence: sizes, loop variables, buffer, cell. Inputs must match
+// the parameters.
 Result<InterpretResult> interpret(ir::Context& context, const Program& program,
                                   const ir::Bindings& bindings, const ir::TensorMap& inputs,
                                   const InterpretOptions& options = {});

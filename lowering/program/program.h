@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Program IR: loops and predicates over buffers in memory spaces, with provenance. Host part: what the
-// other targets add comes as further kinds in stmt_kinds.def. Expressions are those of frontend/ir without
-// Fold. Statements are immutable and hash-consed like expressions. A name is bound once in a Program, so a
-// loop variable, let or buffer is never shadowed.
+// The Program IR: loops and predicates over buffers in memory spaces, with provenance. Host part:
+// what the other targets add comes as further kinds in stmt_kinds.def. Expressions are those of
+// frontend/ir without Fold. Statements are immutable and hash-consed like expressions. A name is
+// bound once in a Program, so a loop variable, let or buffer is never shadowed.
 //
-// Meaning (interpret.h): statements run in order; `for` and `unrolled` loops in ascending order; iterations
-// of `parallel` loops are independent (a conflict on a cell is a race); `vector` iterations are lanes that
-// run each statement of the body together, statement by statement, so within one statement a lane may not
-// read or write a cell that another lane writes. Text: text.h. Well-formedness: verify.h.
+// Meaning (interpret.h): statements run in order; `for` and `unrolled` loops in ascending order;
+// iterations of `parallel` loops are independent (a conflict on a cell is a race); `vector`
+// iterations are lanes that run each statement of the body together, statement by statement, so
+// within one statement a lane may not read or write a cell that another lane writes. Text: text.h.
+// Well-formedness: verify.h.
 #pragma once
 
 #include <functional>
@@ -31,15 +32,17 @@ enum class StmtKind : std::uint16_t {
 enum class LoopKind : std::uint8_t { Serial, Parallel, Vector, Unrolled };
 std::string_view loop_kind_text(LoopKind kind);  // "for", "parallel", "vector", "unrolled"
 
-// Where a buffer lives. Workspace: the caller's workspace, one copy per worker inside a parallel loop.
-// Stack: constant extents, the function's frame. Register: constant extents, never addressed in memory;
-// every index but the last is constant after unrolling, the last one constant or a vector lane.
+// Where a buffer lives. Workspace: the caller's workspace, one copy per worker inside a parallel
+// loop. Stack: constant extents, the function's frame. Register: constant extents, never addressed
+// in memory; every index but the last is constant after unrolling, the last one constant or a
+// vector lane.
 enum class Space : std::uint8_t { Workspace, Stack, Register };
 std::string_view space_text(Space space);
 
-// What a store does for the algorithm. Value: the final value of a cell. Init: the identity of a fold.
-// Fold: one more element (point = indices, then fold variables). Merge: partial folds combined. Copy: a
-// tensor's cell copied (point = that tensor's indices). Pad: filler that no output depends on.
+// What a store does for the algorithm. Value: the final value of a cell. Init: the identity of a
+// fold. Fold: one more element (point = indices, then fold variables). Merge: partial folds
+// combined. Copy: a tensor's cell copied (point = that tensor's indices). Pad: filler that no
+// output depends on.
 enum class OriginRole : std::uint8_t { Value, Init, Fold, Merge, Copy, Pad };
 std::string_view origin_role_text(OriginRole role);
 
@@ -87,8 +90,8 @@ struct For : StmtNode {
                  field("upper", &For::upper), field("body", &For::body));
 };
 
-// `if i < M { ... } else { ... }`; the else arm may be null. Inside a vector loop the condition may differ
-// between lanes: each arm runs under its mask.
+// `if i < M { ... } else { ... }`; the else arm may be null. Inside a vector loop the condition may
+// differ between lanes: each arm runs under its mask.
 struct If : StmtNode {
   static constexpr StmtKind kKind = StmtKind::If;
   Expr condition;
@@ -99,14 +102,15 @@ struct If : StmtNode {
                  field("else", &If::else_body));
 };
 
-// `let base = io * 96 { ... }`: a scalar for the body. Inside a vector loop it may differ between lanes.
+// `let base = io * 96 { ... }`: a scalar for the body. Inside a vector loop it may differ between
+// lanes.
 struct Let : StmtNode {
   static constexpr StmtKind kKind = StmtKind::Let;
   Symbol var;
   Expr value;
   Stmt body;
-  static constexpr auto fields = std::tuple(field("var", &Let::var), field("value", &Let::value),
-                                            field("body", &Let::body));
+  static constexpr auto fields =
+      std::tuple(field("var", &Let::var), field("value", &Let::value), field("body", &Let::body));
 };
 
 // `alloc t : f32[6, 64] in register { ... }`: uninitialised cells for the body.
@@ -130,8 +134,8 @@ struct Store : StmtNode {
   NodeList<Expr> indices;
   Expr value;
   OriginRole role = OriginRole::Value;
-  Symbol origin;           // an equation or tensor of the algorithm
-  NodeList<Expr> point;    // its instance
+  Symbol origin;         // an equation or tensor of the algorithm
+  NodeList<Expr> point;  // its instance
   static constexpr auto fields =
       std::tuple(field("buffer", &Store::buffer), field("indices", &Store::indices),
                  field("value", &Store::value), field("role", &Store::role),
@@ -158,7 +162,8 @@ struct Parameter {
   bool is_output = false;
 };
 
-// One function of the library. Extents and requirements are those of the algorithm, with the schedule's guard.
+// One function of the library. Extents and requirements are those of the algorithm, with the
+// schedule's guard.
 struct Program {
   Symbol name;
   Symbol algorithm;
@@ -172,7 +177,8 @@ struct Program {
 bool operator==(const Program& a, const Program& b);
 
 // Builders; they intern in the context's store and keep the invariants above.
-Stmt make_block(ir::Context& context, std::span<const Stmt> body);  // flattens, unwraps a single statement
+Stmt make_block(ir::Context& context,
+                std::span<const Stmt> body);  // flattens, unwraps a single statement
 Stmt make_for(ir::Context& context, LoopKind loop, Symbol var, Expr lower, Expr upper, Stmt body);
 Stmt make_if(ir::Context& context, Expr condition, Stmt then_body, Stmt else_body = {});
 Stmt make_let(ir::Context& context, Symbol var, Expr value, Stmt body);
@@ -181,11 +187,13 @@ Stmt make_alloc(ir::Context& context, Symbol buffer, ScalarType type, std::span<
 Stmt make_store(ir::Context& context, Symbol buffer, std::span<const Expr> indices, Expr value,
                 OriginRole role, Symbol origin, std::span<const Expr> point);
 
-// Walks and rewrites. on_stmt sees a statement with its children already rewritten; an empty result keeps it.
-// on_expr is applied to every expression root (bounds, conditions, values, indices, points, extents).
+// Walks and rewrites. on_stmt sees a statement with its children already rewritten; an empty result
+// keeps it. on_expr is applied to every expression root (bounds, conditions, values, indices,
+// points, extents).
 using StmtRewrite = std::function<Stmt(Stmt)>;
 using ExprRewrite = std::function<Expr(Expr)>;
-Stmt rewrite(ir::Context& context, Stmt root, const StmtRewrite& on_stmt, const ExprRewrite& on_expr = {});
+Stmt rewrite(ir::Context& context, Stmt root, const StmtRewrite& on_stmt,
+             const ExprRewrite& on_expr = {});
 void walk(Stmt root, const std::function<void(Stmt)>& f);  // pre-order
 
 }  // namespace tilewright::program
