@@ -22,7 +22,9 @@ struct Failure {
 };
 
 // One diagnostic as a failure: `return fail(Code::X, span, "message", "remedy")`.
-inline Failure fail(Diagnostic diagnostic) { return Failure{{std::move(diagnostic)}}; }
+inline Failure fail(Diagnostic diagnostic) {
+  return Failure{{std::move(diagnostic)}};
+}
 inline Failure fail(Code code, Span span, std::string message, std::string remedy = "") {
   return fail(Diagnostic{code, span, std::move(message), std::move(remedy), {}});
 }
@@ -66,8 +68,8 @@ class [[nodiscard]] Result {
   auto name = std::move(name##_result).value()
 
 // TILEWRIGHT_CHECK_OK(expression): returns the failure, drops the value.
-#define TILEWRIGHT_CHECK_OK(...)                                                      \
-  do {                                                                                \
-    auto check_ok_result = (__VA_ARGS__);                                             \
-    if (!check_ok_result.ok()) return std::move(check_ok_result).failure();           \
+#define TILEWRIGHT_CHECK_OK(...)                                            \
+  do {                                                                      \
+    auto check_ok_result = (__VA_ARGS__);                                   \
+    if (!check_ok_result.ok()) return std::move(check_ok_result).failure(); \
   } while (false)
