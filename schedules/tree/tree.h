@@ -47,7 +47,8 @@ using Step = std::variant<SplitStep, FuseStep>;
 struct Loop {
   Symbol name;
   LoopKind kind = LoopKind::Serial;
-  bool peel = false;  // full iterations first, without the guards of the loops inside; then the last partial one
+  bool peel =
+      false;  // full iterations first, without the guards of the loops inside; then the last partial one
   friend bool operator==(const Loop&, const Loop&) = default;
 };
 
@@ -83,8 +84,9 @@ struct Stage {
 struct Nest {
   Symbol name;  // the equation, or the buffer of a staged copy
   std::vector<Step> steps;
-  std::vector<Loop> loops;   // outermost first
-  std::vector<Symbol> keep;  // `keep c[ir, jr] in register`: the loops whose tile of results stays in registers
+  std::vector<Loop> loops;  // outermost first
+  std::vector<Symbol>
+      keep;  // `keep c[ir, jr] in register`: the loops whose tile of results stays in registers
   std::optional<LoopRef> at;
   std::optional<Stage> stage;
   // A local equation whose whole region under `at` is small and constant may live in registers: `keep e in register`.
@@ -96,8 +98,8 @@ struct Nest {
 };
 
 struct Tree {
-  std::vector<Nest> nests;       // producers before consumers
-  std::vector<Symbol> inlined;   // equations substituted into their readers, sorted
+  std::vector<Nest> nests;  // producers before consumers
+  std::vector<Symbol> inlined;  // equations substituted into their readers, sorted
 
   const Nest* find(Symbol nest) const;
   Nest* find(Symbol nest);
@@ -108,9 +110,9 @@ struct Tree {
 struct Schedule {
   Symbol name;
   Symbol algorithm;
-  std::string machine;            // "x86-64-v4", or the path of a machine file
-  std::string algorithm_hash;     // empty: not pinned
-  std::vector<Expr> guards;       // bool expressions over extents; the schedule is for these sizes alone
+  std::string machine;  // "x86-64-v4", or the path of a machine file
+  std::string algorithm_hash;  // empty: not pinned
+  std::vector<Expr> guards;  // bool expressions over extents; the schedule is for these sizes alone
   Tree tree;
 };
 bool operator==(const Schedule& a, const Schedule& b);
