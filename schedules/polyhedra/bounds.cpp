@@ -288,9 +288,11 @@ static Result<DimBounds> bounds_in(Operation& op, isl_set* set, isl_set* assumed
   TILEWRIGHT_TRY(lower, side_of(op, line.get(), dim, Side::Lower, bounds.exact));
   TILEWRIGHT_TRY(upper, side_of(op, line.get(), dim, Side::Upper, bounds.exact));
   Space space{op.names_of(inhabited.get(), {}), {}};
-  TILEWRIGHT_TRY(extent, simplified(op, upper - lower, inhabited.get(), space));
-  bounds.lower = std::move(lower);
-  bounds.upper = std::move(upper);
+  TILEWRIGHT_TRY(low, simplified(op, lower, inhabited.get(), space));
+  TILEWRIGHT_TRY(high, simplified(op, upper, inhabited.get(), space));
+  TILEWRIGHT_TRY(extent, simplified(op, high - low, inhabited.get(), space));
+  bounds.lower = std::move(low);
+  bounds.upper = std::move(high);
   bounds.extent = bounds.may_be_empty ? BoundExpr::max({BoundExpr(0), extent}) : extent;
   return bounds;
 }
@@ -303,6 +305,7 @@ Result<DimBounds> dim_bounds(Context& context, const Set& set, std::string_view 
   if (place == dims.end()) {
     return fail(Code::PolyhedraFailure, Span{}, "`" + std::string(dim) + "` is not a dimension");
   }
+  op.share_params(set.space().params, assumed.space().params);
   IslSet isl(op.to_isl(set));
   IslSet facts(op.to_isl(assumed));
   if (!isl || !facts) return op.failure("find the bounds of a set");
@@ -312,6 +315,7 @@ Result<DimBounds> dim_bounds(Context& context, const Set& set, std::string_view 
 Result<std::vector<DimBounds>> box_hull(Context& context, const Set& set, const Set& assumed,
                                         const Limits& limits) {
   Operation op(context, limits);
+  op.share_params(set.space().params, assumed.space().params);
   IslSet isl(op.to_isl(set));
   IslSet facts(op.to_isl(assumed));
   if (!isl || !facts) return op.failure("find the box of a set");

@@ -190,22 +190,34 @@ bool Operation::distinct(const std::vector<std::string>& names) {
   return true;
 }
 
+void Operation::share_params(const std::vector<std::string>& first,
+                             const std::vector<std::string>& second) {
+  shared_params_ = first;
+  for (const std::string& name : second) {
+    if (std::find(first.begin(), first.end(), name) == first.end()) {
+      shared_params_.push_back(name);
+    }
+  }
+}
+
 isl_set* Operation::to_isl(const Set& set) {
   const Space& space = set.space();
-  isl_space* isl = isl_space_set_alloc(ctx_, static_cast<unsigned>(space.params.size()),
+  const std::vector<std::string>& params = shared_params_.empty() ? space.params : shared_params_;
+  isl_space* isl = isl_space_set_alloc(ctx_, static_cast<unsigned>(params.size()),
                                        static_cast<unsigned>(space.dims.size()));
-  return union_of(named_params(isl, space.params), joined(space.params, space.dims),
-                  space.params.size(), set.pieces());
+  return union_of(named_params(isl, params), joined(params, space.dims), params.size(),
+                  set.pieces());
 }
 
 isl_map* Operation::to_isl(const Map& map) {
   const MapSpace& space = map.space();
-  isl_space* isl = isl_space_alloc(ctx_, static_cast<unsigned>(space.params.size()),
+  const std::vector<std::string>& params = shared_params_.empty() ? space.params : shared_params_;
+  isl_space* isl = isl_space_alloc(ctx_, static_cast<unsigned>(params.size()),
                                    static_cast<unsigned>(space.in.size()),
                                    static_cast<unsigned>(space.out.size()));
-  isl = isl_space_wrap(named_params(isl, space.params));
-  return isl_set_unwrap(union_of(isl, joined(space.params, joined(space.in, space.out)),
-                                 space.params.size(), map.pieces()));
+  isl = isl_space_wrap(named_params(isl, params));
+  return isl_set_unwrap(
+      union_of(isl, joined(params, joined(space.in, space.out)), params.size(), map.pieces()));
 }
 
 std::int64_t Operation::take_int(isl_val* value) {

@@ -20,6 +20,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "schedules/polyhedra/map.h"
@@ -75,9 +76,14 @@ class Operation {
   bool failed() const;
   // Forgets an error that the caller has dealt with. False when it was the limit: that one stays.
   bool forgive();
+  // Makes the operation fail for a reason of ours.
+  void refuse(std::string reason) { refusal_ = std::move(reason); }
   // E0701 or E0702; `doing` completes "could not ...".
   Failure failure(std::string_view doing) const;
 
+  // Makes all following conversions use the parameters of both, those of the first in front, so that isl
+  // has nothing to align and the order of parameters is ours.
+  void share_params(const std::vector<std::string>& first, const std::vector<std::string>& second);
   isl_set* to_isl(const Set& set);
   isl_map* to_isl(const Map& map);
   isl_val* to_isl(std::int64_t value) { return isl_val_int_from_si(ctx_, value); }
@@ -122,6 +128,7 @@ class Operation {
                                const std::vector<AffineExpr>& divisions);
 
   isl_ctx* ctx_;
+  std::vector<std::string> shared_params_;
   // Why the operation failed on our side; empty when it did not.
   std::string refusal_;
 };

@@ -43,6 +43,9 @@ Result<Map> parse_map(Context& context, std::string_view text, const Limits& lim
   TILEWRIGHT_CHECK_OK(check_text(text));
   Operation op(context, limits);
   isl_map* map = isl_map_read_from_str(op.ctx(), std::string(text).c_str());
+  if (map != nullptr && isl_space_is_map(isl_map_peek_space(map)) != isl_bool_true) {
+    op.refuse("it is not a relation between tuples");
+  }
   std::vector<std::string> in = named_dims(map, isl_dim_in, "i");
   std::vector<std::string> out = named_dims(map, isl_dim_out, "o");
   return op.finish(map, std::move(in), std::move(out), "read a map");
@@ -53,6 +56,7 @@ using Binary = isl_map* (*)(isl_map*, isl_map*);
 static Result<Map> binary(Context& context, const Map& a, const Map& b, const Limits& limits,
                           Binary function, std::string_view doing) {
   Operation op(context, limits);
+  op.share_params(a.space().params, b.space().params);
   isl_map* left = op.to_isl(a);
   isl_map* result = function(left, op.to_isl(b));
   return op.finish(result, a.space().in, a.space().out, doing);
@@ -77,6 +81,7 @@ Result<Map> gist(Context& context, const Map& map, const Map& assumed, const Lim
 Result<Map> intersect_domain(Context& context, const Map& map, const Set& set,
                              const Limits& limits) {
   Operation op(context, limits);
+  op.share_params(map.space().params, set.space().params);
   isl_map* left = op.to_isl(map);
   isl_map* result = isl_map_intersect_domain(left, op.to_isl(set));
   return op.finish(result, map.space().in, map.space().out, "restrict the domain of a map");
@@ -85,6 +90,7 @@ Result<Map> intersect_domain(Context& context, const Map& map, const Set& set,
 Result<Map> intersect_range(Context& context, const Map& map, const Set& set,
                             const Limits& limits) {
   Operation op(context, limits);
+  op.share_params(map.space().params, set.space().params);
   isl_map* left = op.to_isl(map);
   isl_map* result = isl_map_intersect_range(left, op.to_isl(set));
   return op.finish(result, map.space().in, map.space().out, "restrict the range of a map");
@@ -98,6 +104,7 @@ Result<Map> inverse(Context& context, const Map& map, const Limits& limits) {
 
 Result<Map> compose(Context& context, const Map& first, const Map& second, const Limits& limits) {
   Operation op(context, limits);
+  op.share_params(first.space().params, second.space().params);
   isl_map* left = op.to_isl(first);
   isl_map* result = isl_map_apply_range(left, op.to_isl(second));
   return op.finish(result, first.space().in, second.space().out, "compose two maps");
@@ -115,6 +122,7 @@ Result<Set> range(Context& context, const Map& map, const Limits& limits) {
 
 Result<Set> apply(Context& context, const Set& set, const Map& map, const Limits& limits) {
   Operation op(context, limits);
+  op.share_params(set.space().params, map.space().params);
   isl_set* points = op.to_isl(set);
   isl_set* image = isl_set_apply(points, op.to_isl(map));
   return op.finish(image, map.space().out, "apply a map to a set");
@@ -140,6 +148,7 @@ Result<bool> is_empty(Context& context, const Map& map, const Limits& limits) {
 
 Result<bool> is_subset(Context& context, const Map& inner, const Map& outer, const Limits& limits) {
   Operation op(context, limits);
+  op.share_params(inner.space().params, outer.space().params);
   IslMap a(op.to_isl(inner));
   IslMap b(op.to_isl(outer));
   return op.finish(isl_map_is_subset(a.get(), b.get()), "decide whether a map is a subset");
@@ -147,6 +156,7 @@ Result<bool> is_subset(Context& context, const Map& inner, const Map& outer, con
 
 Result<bool> is_equal(Context& context, const Map& left, const Map& right, const Limits& limits) {
   Operation op(context, limits);
+  op.share_params(left.space().params, right.space().params);
   IslMap a(op.to_isl(left));
   IslMap b(op.to_isl(right));
   return op.finish(isl_map_is_equal(a.get(), b.get()), "decide whether two maps are equal");

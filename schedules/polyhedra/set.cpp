@@ -93,6 +93,9 @@ Result<Set> parse_set(Context& context, std::string_view text, const Limits& lim
   TILEWRIGHT_CHECK_OK(check_text(text));
   Operation op(context, limits);
   isl_set* set = isl_set_read_from_str(op.ctx(), std::string(text).c_str());
+  if (set != nullptr && isl_space_is_set(isl_set_peek_space(set)) != isl_bool_true) {
+    op.refuse("it is not a set of tuples");
+  }
   std::vector<std::string> dims = named_dims(set);
   return op.finish(isl_set_reset_tuple_id(set), std::move(dims), "read a set");
 }
@@ -103,6 +106,7 @@ using Unary = isl_set* (*)(isl_set*);
 static Result<Set> binary(Context& context, const Set& a, const Set& b, const Limits& limits,
                           Binary function, std::string_view doing) {
   Operation op(context, limits);
+  op.share_params(a.space().params, b.space().params);
   isl_set* left = op.to_isl(a);
   return op.finish(function(left, op.to_isl(b)), a.space().dims, doing);
 }
@@ -186,6 +190,7 @@ Result<bool> is_empty(Context& context, const Set& set, const Limits& limits) {
 
 Result<bool> is_subset(Context& context, const Set& inner, const Set& outer, const Limits& limits) {
   Operation op(context, limits);
+  op.share_params(inner.space().params, outer.space().params);
   IslSet a(op.to_isl(inner));
   IslSet b(op.to_isl(outer));
   return op.finish(isl_set_is_subset(a.get(), b.get()), "decide whether a set is a subset");
@@ -193,6 +198,7 @@ Result<bool> is_subset(Context& context, const Set& inner, const Set& outer, con
 
 Result<bool> is_equal(Context& context, const Set& left, const Set& right, const Limits& limits) {
   Operation op(context, limits);
+  op.share_params(left.space().params, right.space().params);
   IslSet a(op.to_isl(left));
   IslSet b(op.to_isl(right));
   return op.finish(isl_set_is_equal(a.get(), b.get()), "decide whether two sets are equal");

@@ -41,10 +41,10 @@ TEST(Set, BadTextIsADiagnostic) {
   for (std::string text :
        {std::string("{ [i] : "), std::string("{ [i] : i <= j }"), std::string(""),
         std::string("{ [i] -> [j] }"), std::string("{ [i, j] : i * j >= 4 }"),
-        std::string("{ [i] : i >= 99999999999999999999 }"), std::string("[i] -> { [i] }"), deep}) {
+        std::string("{ [i] : i >= 99999999999999999999 }"), deep}) {
     Result<Set> set = parse_set(context, text);
     ASSERT_FALSE(set.ok()) << text;
-    EXPECT_EQ(code_text(set.diagnostics().front().code), "E0702") << text;
+    EXPECT_EQ(set.diagnostics().front().code, Code::PolyhedraFailure) << text;
   }
   // The context is still usable.
   EXPECT_FALSE(must(is_empty(context, Set::universe(kSpace))));
@@ -55,7 +55,7 @@ TEST(Set, TheLimitIsADiagnosticAndLeavesTheContextUsable) {
   Set set = must(parse_set(context, "[N] -> { [i, j] : 0 <= 3i + 5j <= N and 7i - 2j >= 4 }"));
   Result<bool> limited = is_empty(context, set, Limits{2});
   ASSERT_FALSE(limited.ok());
-  EXPECT_EQ(code_text(limited.diagnostics().front().code), "E0701");
+  EXPECT_EQ(limited.diagnostics().front().code, Code::PolyhedraLimit);
   EXPECT_FALSE(must(is_empty(context, set)));
 }
 
@@ -64,7 +64,7 @@ TEST(Set, OverflowAndUnknownNamesAreRefused) {
   AffineExpr big = AffineExpr(std::numeric_limits<std::int64_t>::max()) + AffineExpr(1);
   Result<bool> overflow = is_empty(context, Set(kSpace, BasicSet().at_least(big, AffineExpr())));
   ASSERT_FALSE(overflow.ok());
-  EXPECT_EQ(code_text(overflow.diagnostics().front().code), "E0702");
+  EXPECT_EQ(overflow.diagnostics().front().code, Code::PolyhedraFailure);
   BasicSet stranger = BasicSet().at_least(AffineExpr::variable("z"), AffineExpr());
   EXPECT_FALSE(is_empty(context, Set(kSpace, stranger)).ok());
   EXPECT_FALSE(is_empty(context, Set(Space{{"i"}, {"i"}}, BasicSet())).ok());
@@ -206,11 +206,11 @@ TEST(SetLaw, ManyTightLimitsNeverLeakOrCrash) {
     Set b = random_set(random, kSpace);
     Result<Set> rest = subtract(context, a, b, Limits{limit});
     if (!rest.ok()) {
-      EXPECT_EQ(code_text(rest.diagnostics().front().code), "E0701");
+      EXPECT_EQ(rest.diagnostics().front().code, Code::PolyhedraLimit);
     }
     Result<Set> projected = project_out(context, a, {"i"}, Limits{limit});
     if (!projected.ok()) {
-      EXPECT_EQ(code_text(projected.diagnostics().front().code), "E0701");
+      EXPECT_EQ(projected.diagnostics().front().code, Code::PolyhedraLimit);
     }
   }
   EXPECT_FALSE(must(is_empty(context, Set::universe(kSpace))));
