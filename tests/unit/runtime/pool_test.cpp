@@ -26,7 +26,9 @@
 
 #include "tilewright/runtime.h"
 
-#if defined(__has_feature)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TILEWRIGHT_TEST_SANITIZED 1
+#elif defined(__has_feature)
 #if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
 #define TILEWRIGHT_TEST_SANITIZED 1
 #endif
