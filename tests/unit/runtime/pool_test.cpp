@@ -20,10 +20,6 @@
 #include <thread>
 #include <vector>
 
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
-
 #include "tilewright/runtime.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -391,12 +387,12 @@ TEST(Pool, SignalsAreNotDeliveredToWorkers) {
 #if defined(__x86_64__)
 TEST(Pool, EveryPieceRunsUnderTheCallersFloatingPointControl) {
   const Pool pool = make_pool(3);
-  const unsigned int before = _mm_getcsr();
+  const unsigned int before = __builtin_ia32_stmxcsr();
   std::atomic<int> wrong{0};
   for (int round = 0; round < 40; ++round) {
     // Flush-to-zero in every other round.
     const bool flush = round % 2 == 1;
-    _mm_setcsr(flush ? before | 0x8000u : before & ~0x8000u);
+    __builtin_ia32_ldmxcsr(flush ? before | 0x8000u : before & ~0x8000u);
     const auto body = [&](std::int32_t, std::int64_t, std::int64_t) {
       volatile float tiny = 1.5e-38f;
       volatile float denormal = tiny * 0.25f;
@@ -406,7 +402,7 @@ TEST(Pool, EveryPieceRunsUnderTheCallersFloatingPointControl) {
     };
     ASSERT_EQ(run(pool, 0, 40, 1, body), TILEWRIGHT_OK);
   }
-  _mm_setcsr(before);
+  __builtin_ia32_ldmxcsr(before);
   EXPECT_EQ(wrong, 0);
 }
 #endif
