@@ -121,6 +121,26 @@ TEST(Pool, WorkersRunAtTheSameTime) {
   EXPECT_EQ(run(pool, 0, 2, 1, meet), TILEWRIGHT_OK);
 }
 
+// Calls at every distance around the moment at which a worker goes from looking to sleeping. A worker that
+// missed one would leave its caller waiting at the meeting point.
+TEST(Pool, NoWakeUpIsLost) {
+  const Pool pool = make_pool(2);
+  for (int round = 0; round < 1500; ++round) {
+    const auto call_at =
+        std::chrono::steady_clock::now() + std::chrono::nanoseconds(round % 150 * 100);
+    while (std::chrono::steady_clock::now() < call_at) {
+    }
+    std::atomic<int> inside{0};
+    const auto meet = [&](std::int32_t, std::int64_t, std::int64_t) {
+      ++inside;
+      const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (inside < 2 && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+      return inside == 2 ? TILEWRIGHT_OK : TILEWRIGHT_EXECUTOR_FAILED;
+    };
+    ASSERT_EQ(run(pool, 0, 2, 1, meet), TILEWRIGHT_OK) << round;
+  }
+}
+
 TEST(Pool, AWorkerNumberIsHeldByOnePieceAtATime) {
   const Pool pool = make_pool(4);
   std::atomic<int> held[4] = {};
