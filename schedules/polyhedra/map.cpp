@@ -43,9 +43,6 @@ Result<Map> parse_map(Context& context, std::string_view text, const Limits& lim
   TILEWRIGHT_CHECK_OK(check_text(text));
   Operation op(context, limits);
   isl_map* map = isl_map_read_from_str(op.ctx(), std::string(text).c_str());
-  if (map != nullptr && isl_space_is_map(isl_map_peek_space(map)) != isl_bool_true) {
-    op.refuse("it is not a relation between tuples");
-  }
   std::vector<std::string> in = named_dims(map, isl_dim_in, "i");
   std::vector<std::string> out = named_dims(map, isl_dim_out, "o");
   return op.finish(map, std::move(in), std::move(out), "read a map");

@@ -45,7 +45,7 @@ class Map {
   std::vector<BasicSet> pieces_;
 };
 
-// Without a name, inputs are `i0`, ... and outputs `o0`, ...
+// Without a name, inputs are `i0`, ... and outputs `o0`, ...; a set reads as a relation without inputs.
 Result<Map> parse_map(Context& context, std::string_view text, const Limits& limits = {});
 
 Result<Map> intersect(Context&, const Map&, const Map&, const Limits& = {});

@@ -93,7 +93,8 @@ Result<Set> parse_set(Context& context, std::string_view text, const Limits& lim
   TILEWRIGHT_CHECK_OK(check_text(text));
   Operation op(context, limits);
   isl_set* set = isl_set_read_from_str(op.ctx(), std::string(text).c_str());
-  if (set != nullptr && isl_space_is_set(isl_set_peek_space(set)) != isl_bool_true) {
+  IslSpace space(isl_set_get_space(set));
+  if (space && isl_space_is_set(space.get()) != isl_bool_true) {
     op.refuse("it is not a set of tuples");
   }
   std::vector<std::string> dims = named_dims(set);

@@ -48,7 +48,7 @@ TEST(Map, FromExpressionsIsAFunction) {
 TEST(Map, ErrorsAreDiagnostics) {
   Context context;
   EXPECT_FALSE(parse_map(context, "{ [i] -> ").ok());
-  EXPECT_FALSE(parse_map(context, "{ [i] : i >= 0 }").ok());
+  EXPECT_FALSE(parse_map(context, "{ [i] -> [j] : j >= k }").ok());
   Map one = must(parse_map(context, "{ [i] -> [j] }"));
   Map two = must(parse_map(context, "{ [i, k] -> [j] }"));
   EXPECT_FALSE(compose(context, one, two).ok());
