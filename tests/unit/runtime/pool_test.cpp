@@ -384,15 +384,15 @@ TEST(Pool, IdlePoolUsesNoCpuTime) {
   EXPECT_LT(cpu_seconds() - before, 0.01);
 }
 
-// Workers that find nothing left to claim sleep, though the loop has not ended.
+// Workers that find nothing left to claim sleep, though the caller's last piece still runs.
 TEST(Pool, WorkersSleepWhileTheLastPiecesRun) {
   const Pool pool = make_pool(4);
   const double before = cpu_seconds();
-  const auto body = [](std::int32_t, std::int64_t from, std::int64_t) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(from < 2 ? 300 : 1));
+  const auto body = [](std::int32_t worker, std::int64_t, std::int64_t) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(worker == 0 ? 300 : 5));
     return TILEWRIGHT_OK;
   };
-  ASSERT_EQ(run(pool, 0, 4, 1, body), TILEWRIGHT_OK);
+  ASSERT_EQ(run(pool, 0, 12, 1, body), TILEWRIGHT_OK);
   EXPECT_LT(cpu_seconds() - before, 0.02);
 }
 
