@@ -32,6 +32,7 @@ _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MUL
 _MANNERS = (
     (re.compile(r"(?<![\w.>])(?:std::)?(?:secure_)?getenv\s*\("), "reads the environment"),
     (re.compile(r"\bstd::(?:cout|cerr|clog)\b"), "prints"),
+    (re.compile(r"\bfmt::print\s*\("), "prints"),
     (re.compile(r"(?<![\w.>:])(?:std::)?v?f?(?:printf|puts|putchar|perror)\s*\("), "prints"),
     (re.compile(r"(?<![\w.>:])(?:std::)?(?:_exit|exit|quick_exit|_Exit)\s*\("), "exits"),
     (re.compile(r"(?<![\w.>:])(?:std::)?abort\s*\(|\bstd::terminate\s*\("), "aborts"),
