@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Result<T>: a value, or the diagnostics that say why there is none. No exception crosses a room:
-// every fallible function of Tilewright returns one of these. Law: a failed Result holds at least one
-// diagnostic of severity Error.
+// every fallible function of Tilewright returns one of these. Law: a failed Result holds at least
+// one diagnostic of severity Error.
 #pragma once
 
 #include <optional>
