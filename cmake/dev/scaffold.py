@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """./dev new: writes the files of a new directive, pass, op or app from cmake/templates.
 
-A template is a folder cmake/templates/<kind>; the path and the text of each `*.template` file in it have NAME,
-TITLE and Name replaced, and NEXT.txt says what remains to be written by hand. Law: nothing that exists is overwritten.
+A kind is a folder cmake/templates/<kind>. Each `*.template` file in it is written to its own path with NAME
+replaced; its text has @NAME@, @Name@ and @title@ replaced. NEXT.txt says what remains to be written by hand.
+Law: nothing that exists is overwritten, and a scaffold is no finished work: its tests fail until someone wrote
+what they expect.
 """
 import os
 import re

@@ -11,7 +11,7 @@ from tree import CPP_SUFFIXES, Problem, line_of
 
 WARN_LINES, MAX_LINES = 500, 700
 CODE_SUFFIXES = CPP_SUFFIXES + (".def", ".py", ".cmake", ".sh")
-SOURCE_SUFFIXES = CODE_SUFFIXES + (".toml", ".tw", ".tws", ".twp", ".template")
+SOURCE_SUFFIXES = CODE_SUFFIXES + (".toml", ".tw", ".tws", ".twp")
 SOURCE_NAMES = ("CMakeLists.txt", "dev", ".ci/run", ".clang-format", ".clang-tidy", ".editorconfig", ".gitignore")
 # Inputs of tests: they may be deliberately malformed.
 INPUT_FOLDERS = ("tests/text/", "tests/corpus/")
@@ -23,6 +23,8 @@ _MARKS = re.compile(r"\b(?:" + "|".join(("TO" + "DO", "FIX" + "ME", "XX" + "X", 
 
 
 def is_source(path):
+    # A template is what it becomes.
+    path = re.sub(r"^cmake/templates/\w+/(.*)\.template$", r"\1", path)
     name = posixpath.basename(path)
     if path.startswith(INPUT_FOLDERS) and not path.endswith(".py"):
         return False
