@@ -35,13 +35,18 @@ class CountsTest(unittest.TestCase):
         self.assertEqual(found.failed, ["Ids.B"])
         self.assertIn(("Ids.C", "needs TILEWRIGHT_TEST_DATA: vectors"), found.skipped)
 
+    def test_text_tests_that_a_pattern_left_out_are_not_skipped(self):
+        text = LIT.replace("Missing required feature(s): test-data", "Test not selected (--filter, --max-tests)")
+        self.assertEqual(self.results(ctest=CTEST.format(unit="run", text="run", package="run"), unit=GTEST_GOOD,
+                                      text=text).closing_line(), "3 passed, 0 failed, 0 skipped")
+
     def test_crash_before_the_file_was_written(self):
         found = self.results(ctest=CTEST.format(unit="fail", text="run", package="run"), text=LIT)
-        self.assertEqual(found.failed, ["unit"])
+        self.assertEqual(found.failed, ["unit (see its output above)"])
 
     def test_crash_that_cut_the_file_off(self):
         found = self.results(ctest=CTEST.format(unit="fail", text="run", package="run"), unit=GTEST[:90], text=LIT)
-        self.assertEqual(found.failed, ["unit"])
+        self.assertEqual(found.failed, ["unit (see its output above)"])
 
     def test_bad_end_after_good_cases(self):
         found = self.results(ctest=CTEST.format(unit="fail", text="run", package="run"), unit=GTEST_GOOD, text=LIT)
@@ -50,7 +55,7 @@ class CountsTest(unittest.TestCase):
 
     def test_program_without_cases_and_no_results_at_all(self):
         found = self.results(ctest=CTEST.format(unit="run", text="run", package="fail"), unit=GTEST_GOOD, text=LIT)
-        self.assertEqual(found.failed, ["package"])
+        self.assertEqual(found.failed, ["package (see its output above)"])
         self.assertEqual(self.results().failed, ["ctest wrote no results"])
 
     def test_skip_for_want_of_data_that_is_there_is_a_failure(self):
