@@ -77,7 +77,7 @@ def check_names(tree):
         bad = {word for part in [stem] + folders for word in re.split(r"[_\-]", part.lower())} & _BAD_WORDS
         if bad:
             problems.append(Problem(path, 0, "names", f"`{min(bad)}` says nothing; name the file for what it holds"))
-        if path.endswith(CPP_SUFFIXES + (".def", ".py")) and not re.fullmatch(r"[a-z][a-z0-9_]*", stem):
+        if path.endswith(CPP_SUFFIXES + (".def", ".py")) and not re.fullmatch(r"[a-z][a-z0-9_]*|__init__", stem):
             problems.append(Problem(path, 0, "names", "source files are named in snake_case"))
     return problems
 
