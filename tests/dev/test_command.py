@@ -87,6 +87,18 @@ class ScaffoldTest(unittest.TestCase):
                 with self.assertRaisesRegex(trees.Failed, "already there"):
                     scaffold.new(kind, "hoist_loads")
 
+    def test_rows_go_into_the_lists_that_exist(self):
+        with tempfile.TemporaryDirectory() as root, mock.patch.object(trees, "ROOT", root), mock.patch("sys.stdout"):
+            os.makedirs(os.path.join(root, "lowering/passes"))
+            for name, text in (("passes.def", "ROW(first)\n"), ("passes.h", "a\n\nstruct Pass {\n};\n")):
+                with open(os.path.join(root, "lowering/passes", name), "w", encoding="utf-8") as file:
+                    file.write(text)
+            scaffold.new("pass", "hoist_loads")
+            with open(os.path.join(root, "lowering/passes/passes.def"), encoding="utf-8") as file:
+                self.assertRegex(file.read(), r"^ROW\(first\)\nTILEWRIGHT_PASS\(hoist_loads, \".*\"\)\n$")
+            with open(os.path.join(root, "lowering/passes/passes.h"), encoding="utf-8") as file:
+                self.assertRegex(file.read(), r"(?s)^a\n.*Program hoist_loads\(.*\);\n\nstruct Pass {\n};\n$")
+
     def test_names_are_snake_case(self):
         for name in ("HoistLoads", "hoist-loads", "../up", "1a", "a__b"):
             with self.subTest(name), self.assertRaisesRegex(trees.Failed, "snake_case"):
