@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "schedules/polyhedra/components.h"
 #include "schedules/polyhedra/isl_wall.h"
 
 namespace tilewright::poly {
@@ -280,123 +281,6 @@ static Result<BoundExpr> simplified(Operation& op, const BoundExpr& expr, isl_se
   return minimum ? BoundExpr::min(std::move(kept)) : BoundExpr::max(std::move(kept));
 }
 
-namespace {
-
-// Constraints that share no name with the others, so that their points can be studied alone: small sets
-// are cheap. `points` holds the constraints of both.
-struct Component {
-  Set points;
-  Set assumed;
-};
-
-// A constraint on its way into a component.
-struct Linked {
-  AffineExpr expr;
-  bool is_equality;
-  bool is_assumed;
-  std::vector<std::string> names;
-};
-
-}  // namespace
-
-static void link(std::vector<Linked>& all, const BasicSet& piece, bool is_assumed) {
-  for (bool is_equality : {true, false}) {
-    for (const AffineExpr& expr : is_equality ? piece.equalities : piece.inequalities) {
-      all.push_back({expr, is_equality, is_assumed, {}});
-      expr.collect_names(all.back().names);
-    }
-  }
-}
-
-// Moves into a component what is connected to `seed`, or, with an empty seed, constraints without names.
-static Component component_of(std::vector<Linked>& all, const std::string& seed,
-                              const Space& whole) {
-  std::vector<std::string> reached;
-  if (!seed.empty()) reached.push_back(seed);
-  std::vector<Linked> members;
-  auto touches = [&](const Linked& one) {
-    return one.names.empty() || std::any_of(one.names.begin(), one.names.end(), [&](const auto& n) {
-             return std::find(reached.begin(), reached.end(), n) != reached.end();
-           });
-  };
-  for (bool grew = true; grew;) {
-    grew = false;
-    for (std::size_t i = 0; i < all.size();) {
-      if (!touches(all[i])) {
-        ++i;
-        continue;
-      }
-      reached.insert(reached.end(), all[i].names.begin(), all[i].names.end());
-      members.push_back(std::move(all[i]));
-      all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
-      grew = true;
-    }
-  }
-  auto keep = [&](const std::vector<std::string>& names) {
-    std::vector<std::string> kept;
-    for (const std::string& name : names) {
-      if (std::find(reached.begin(), reached.end(), name) != reached.end()) kept.push_back(name);
-    }
-    return kept;
-  };
-  Space space{keep(whole.params), keep(whole.dims)};
-  BasicSet points;
-  BasicSet assumed;
-  for (const Linked& one : members) {
-    (one.is_equality ? points.equalities : points.inequalities).push_back(one.expr);
-    if (!one.is_assumed) continue;
-    (one.is_equality ? assumed.equalities : assumed.inequalities).push_back(one.expr);
-  }
-  return {Set(space, std::move(points)), Set({space.params, {}}, std::move(assumed))};
-}
-
-// Splits single conjunctions into components; every dimension is in one. Unions stay whole.
-static std::vector<Component> components_of(Operation& op, const Set& set, const Set& assumed) {
-  Space whole = set.space();
-  for (const std::string& name : assumed.space().params) {
-    if (std::find(whole.params.begin(), whole.params.end(), name) == whole.params.end()) {
-      whole.params.push_back(name);
-    }
-  }
-  if (set.pieces().size() != 1 || assumed.pieces().size() != 1) {
-    std::vector<BasicSet> pieces;
-    for (const BasicSet& piece : set.pieces()) {
-      for (const BasicSet& facts : assumed.pieces()) {
-        pieces.push_back(piece);
-        BasicSet& both = pieces.back();
-        both.equalities.insert(both.equalities.end(), facts.equalities.begin(),
-                               facts.equalities.end());
-        both.inequalities.insert(both.inequalities.end(), facts.inequalities.begin(),
-                                 facts.inequalities.end());
-      }
-    }
-    return {{Set(whole, std::move(pieces)), Set({whole.params, {}}, assumed.pieces())}};
-  }
-  std::vector<Linked> all;
-  link(all, set.pieces().front(), false);
-  link(all, assumed.pieces().front(), true);
-  std::vector<std::string> known = whole.params;
-  known.insert(known.end(), whole.dims.begin(), whole.dims.end());
-  for (const Linked& one : all) {
-    for (const std::string& name : one.names) {
-      if (std::find(known.begin(), known.end(), name) == known.end()) {
-        op.refuse("symbol `" + name + "` is not in the space");
-      }
-    }
-  }
-  std::vector<Component> result;
-  result.push_back(component_of(all, "", whole));
-  std::vector<std::string> placed;
-  for (const std::string& dim : whole.dims) {
-    if (std::find(placed.begin(), placed.end(), dim) != placed.end()) continue;
-    result.push_back(component_of(all, dim, whole));
-    const std::vector<std::string>& dims = result.back().points.space().dims;
-    placed.insert(placed.end(), dims.begin(), dims.end());
-  }
-  while (!all.empty()) result.push_back(component_of(all, all.front().names.front(), whole));
-  return result;
-}
-
 // Bounds of the dimension at `index` of a set that holds the assumptions. `may_be_empty` is not decided.
 static Result<DimBounds> bounds_in(Operation& op, isl_set* points, unsigned index,
                                    const std::string& dim) {
@@ -429,8 +313,7 @@ static Result<std::vector<DimBounds>> bounds_of(Operation& op, const Set& set, c
   const std::vector<std::string>& dims = set.space().dims;
   std::vector<DimBounds> result(dims.size());
   bool may_be_empty = false;
-  for (const Component& part : components_of(op, set, assumed)) {
-    if (op.failed()) return op.failure("find the bounds of a set");
+  for (const Component& part : components_of(set, assumed)) {
     IslSet points(op.to_isl(part.points));
     IslSet facts(op.to_isl(part.assumed));
     IslSet inhabited(isl_set_from_params(isl_set_params(isl_set_copy(points.get()))));
