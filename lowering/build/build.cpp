@@ -70,7 +70,9 @@ Result<Ok> Builder::inline_equations() {
   }
   for (Symbol name : schedule.tree.inlined) {
     const ir::Equation* e = equation(name);
-    if (!e) return refuse("`" + std::string(name.text()) + "` is not an equation", "inline an equation by its name");
+    if (!e)
+      return refuse("`" + std::string(name.text()) + "` is not an equation",
+                    "inline an equation by its name");
     if (e->is_output)
       return refuse("`" + std::string(name.text()) + "` is an output and cannot be inlined",
                     "drop the `inline`, or inline an equation that is not an output");
@@ -127,7 +129,8 @@ std::vector<Expr> Builder::buffer_index(const Env& env, Symbol tensor,
   *buffer = binding.buffer;
   std::vector<Expr> local;
   for (std::size_t i = 0; i < cell.size(); ++i)
-    local.push_back(simplify(binding.lower.empty() ? cell[i] : context.sub(cell[i], binding.lower[i])));
+    local.push_back(
+        simplify(binding.lower.empty() ? cell[i] : context.sub(cell[i], binding.lower[i])));
   if (!binding.stage) return local;
   std::vector<Expr> index;
   for (const tree::LayoutComponent& part : binding.stage->layout) {
@@ -154,6 +157,12 @@ Expr Builder::read(const Env& env, Symbol tensor, const std::vector<Expr>& cell)
   return context.read(buffer, index, *algorithm.type_of(tensor));
 }
 
+const std::vector<Expr>* Builder::buffer_extents(const Env& env, Symbol buffer) const {
+  for (const auto& [tensor, binding] : env.bindings)
+    if (binding.buffer == buffer) return &binding.extents;
+  return algorithm.shape_of(buffer);
+}
+
 Expr Builder::localise(const Env& env, Expr expr, const ir::Substitution& indices) const {
   const Expr moved = ir::substitute(context, expr, indices);
   const Expr redirected = ir::rewrite(context, moved, [&](Expr e) -> Expr {
@@ -170,11 +179,12 @@ Result<Stmt> Builder::emit_roots(std::size_t first, Env& env) {
   if (first == nests.size()) return program::make_block(context, {});
   const tree::Nest& nest = nests[first];
   const ir::Equation* e = equation(nest.name);
-  if (!e) return refuse("`" + std::string(nest.name.text()) + "` is staged at the root", "give `stage ... at` a loop");
+  if (!e)
+    return refuse("`" + std::string(nest.name.text()) + "` is staged at the root",
+                  "give `stage ... at` a loop");
   const Region region = whole(e->shape);
   if (!e->is_output)
-    return emit_placed(nest, region, env,
-                       [&](Env& inner) { return emit_roots(first + 1, inner); });
+    return emit_placed(nest, region, env, [&](Env& inner) { return emit_roots(first + 1, inner); });
   TILEWRIGHT_TRY(head, emit_nest(nest, region, env));
   TILEWRIGHT_TRY(tail, emit_roots(first + 1, env));
   const Stmt both[] = {head, tail};

@@ -31,9 +31,9 @@ struct Region {
 // Where the cells of a tensor are for the code being emitted: cell - lower, through the layout if there is one.
 struct Binding {
   Symbol buffer;
-  std::vector<Expr> lower;                 // empty: the buffer is the whole tensor
-  std::vector<Expr> extents;               // of the buffer
-  const tree::Stage* stage = nullptr;      // its layout
+  std::vector<Expr> lower;  // empty: the buffer is the whole tensor
+  std::vector<Expr> extents;  // of the buffer
+  const tree::Stage* stage = nullptr;  // its layout
 };
 
 // A loop of the Program that surrounds the code being emitted.
@@ -64,6 +64,10 @@ class Builder {
   Expr read(const Env& env, Symbol tensor, const std::vector<Expr>& cell) const;
   std::vector<Expr> buffer_index(const Env& env, Symbol tensor, const std::vector<Expr>& cell,
                                  Symbol* buffer) const;
+  // Extents of a buffer by its name in the Program; null when it is neither bound nor a parameter.
+  const std::vector<Expr>* buffer_extents(const Env& env, Symbol buffer) const;
+  // An upper bound, in extents alone, of an expression in the indices of an equation.
+  Expr largest(const ir::Equation& equation, Expr expr) const;
   // An expression of the algorithm with indices replaced and reads redirected.
   Expr localise(const Env& env, Expr expr, const ir::Substitution& indices) const;
 
@@ -93,9 +97,6 @@ class Builder {
 
  private:
   Result<Ok> inline_equations();
-  Result<Region> region_of_readers(Symbol tensor, const tree::Nest& owner, Symbol loop,
-                                   const LoopSpace& space, const LoopValues& values,
-                                   const Env& env);
   Result<Stmt> emit_roots(std::size_t first, Env& env);
 
   std::vector<ir::Equation> equations_;  // after inlining

@@ -112,8 +112,8 @@ Expr LoopSpace::extent(Symbol symbol, const LoopValues& values) const {
   const Expr factor = context_.index(s.factor);
   if (values.full_splits.contains(n.split_inner) || divides(n.split_inner, values)) return factor;
   if (!has_value(s.outer, values)) return factor;
-  const Expr rest = context_.sub(extent(s.parent, values),
-                                 context_.mul(value(s.outer, values), factor));
+  const Expr rest =
+      context_.sub(extent(s.parent, values), context_.mul(value(s.outer, values), factor));
   return context_.min(factor, rest);
 }
 
@@ -189,7 +189,24 @@ Expr LoopSpace::dimension_guard(Symbol dimension, const LoopValues& values) cons
   return context_.lt(value(dimension, values), extent(dimension, values));
 }
 
-int LoopSpace::split_of_outer(Symbol loop) const { return name(loop).split_outer; }
+bool LoopSpace::dimension_guard_known(Symbol symbol, const LoopValues& values) const {
+  const Dimension& dimension = dimensions_[static_cast<std::size_t>(name(symbol).dimension)];
+  return has_value(symbol, values) && size_known(dimension, values);
+}
+
+std::vector<Symbol> LoopSpace::loops_of(Symbol symbol) const {
+  const Name& n = name(symbol);
+  if (n.fuse_outer >= 0) return loops_of(fuse(n.fuse_outer).fused);
+  if (n.fuse_inner >= 0) return loops_of(fuse(n.fuse_inner).fused);
+  if (n.split_parent < 0) return {symbol};
+  std::vector<Symbol> out = loops_of(split(n.split_parent).outer);
+  for (Symbol loop : loops_of(split(n.split_parent).inner)) out.push_back(loop);
+  return out;
+}
+
+int LoopSpace::split_of_outer(Symbol loop) const {
+  return name(loop).split_outer;
+}
 
 Expr LoopSpace::full_tiles(int step, const LoopValues& values) const {
   const auto& s = split(step);

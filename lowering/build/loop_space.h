@@ -50,6 +50,16 @@ class LoopSpace {
   Expr max_extent(Symbol name) const;
   // A constant length for a vector or unrolled loop, if there is one.
   std::optional<std::int64_t> constant_extent(Symbol name) const;
+  // The index in the algorithm of a dimension counted from 0.
+  Expr absolute(Symbol dimension, Expr local) const { return absolute_(dimension, local); }
+  bool has_value(Symbol name, const LoopValues& values) const;
+  bool guard_known(int split, const LoopValues& values) const {
+    return has_value(split_parent(split), values);
+  }
+  bool dimension_guard_known(Symbol dimension, const LoopValues& values) const;
+  Symbol split_parent(int step) const { return split(step).parent; }
+  // The loops that a name is made of.
+  std::vector<Symbol> loops_of(Symbol name) const;
   // True when a loop belongs to the fold's variables.
   bool is_fold(Symbol name) const;
 
@@ -74,11 +84,11 @@ class LoopSpace {
  private:
   struct Name {
     int split_parent = -1;  // step that splits this name
-    int split_outer = -1;   // step that this name is the outer or inner part of
+    int split_outer = -1;  // step that this name is the outer or inner part of
     int split_inner = -1;
-    int fuse_outer = -1;    // step that fuses this name with another
+    int fuse_outer = -1;  // step that fuses this name with another
     int fuse_inner = -1;
-    int fused = -1;         // step that this name is the result of
+    int fused = -1;  // step that this name is the result of
     int dimension = -1;
   };
   const Name& name(Symbol symbol) const { return names_.at(symbol); }
@@ -88,7 +98,6 @@ class LoopSpace {
   const tree::FuseStep& fuse(int step) const {
     return std::get<tree::FuseStep>(nest_.steps[static_cast<std::size_t>(step)]);
   }
-  bool has_value(Symbol symbol, const LoopValues& values) const;
   bool divisible(Expr expr, std::int64_t by) const;
   bool size_known(const Dimension& dimension, const LoopValues& values) const;
   Expr dimension_size(const Dimension& dimension, const LoopValues& values) const;
