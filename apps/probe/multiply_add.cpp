@@ -22,17 +22,17 @@ constexpr std::size_t kAvx2Chains = 12;
 constexpr std::size_t kAvx512Chains = 24;
 
 // The empty asm keeps each chain in a register and hides its value, so nothing is folded or vectorised anew.
-#define TILEWRIGHT_PROBE_KERNEL(name, isa, vector, chains, zero, operand, step)    \
-  __attribute__((target(isa), noinline)) void name(std::size_t repeats) {           \
-    vector chain[chains];                                                           \
-    _Pragma("GCC unroll 32") for (auto& value : chain) value = zero;                \
-    auto factor = operand;                                                          \
-    for (std::size_t i = 0; i < repeats * kSteps; ++i) {                            \
-      _Pragma("GCC unroll 32") for (auto& value : chain) {                          \
-        value = step(value, factor);                                                \
-        asm volatile("" : "+x"(value));                                             \
-      }                                                                             \
-    }                                                                               \
+#define TILEWRIGHT_PROBE_KERNEL(name, isa, vector, chains, zero, operand, step) \
+  __attribute__((target(isa), noinline)) void name(std::size_t repeats) {       \
+    vector chain[chains];                                                       \
+    _Pragma("GCC unroll 32") for (auto& value : chain) value = zero;            \
+    auto factor = operand;                                                      \
+    for (std::size_t i = 0; i < repeats * kSteps; ++i) {                        \
+      _Pragma("GCC unroll 32") for (auto& value : chain) {                      \
+        value = step(value, factor);                                            \
+        asm volatile("" : "+x"(value));                                         \
+      }                                                                         \
+    }                                                                           \
   }
 
 #define TILEWRIGHT_PROBE_FMA256(value, factor) _mm256_fmadd_ps(factor, factor, value)
@@ -43,8 +43,8 @@ TILEWRIGHT_PROBE_KERNEL(run_avx2, "avx2,fma", __m256, kAvx2Chains, _mm256_setzer
                         _mm256_set1_ps(0.5F), TILEWRIGHT_PROBE_FMA256)
 TILEWRIGHT_PROBE_KERNEL(run_avx512, "avx512f", __m512, kAvx512Chains, _mm512_setzero_ps(),
                         _mm512_set1_ps(0.5F), TILEWRIGHT_PROBE_FMA512)
-TILEWRIGHT_PROBE_KERNEL(run_bf16, "avx512f,avx512bf16", __m512, kAvx512Chains,
-                        _mm512_setzero_ps(), _mm512_cvtne2ps_pbh(_mm512_set1_ps(0.5F), _mm512_set1_ps(0.5F)),
+TILEWRIGHT_PROBE_KERNEL(run_bf16, "avx512f,avx512bf16", __m512, kAvx512Chains, _mm512_setzero_ps(),
+                        _mm512_cvtne2ps_pbh(_mm512_set1_ps(0.5F), _mm512_set1_ps(0.5F)),
                         TILEWRIGHT_PROBE_DOT512)
 
 #undef TILEWRIGHT_PROBE_DOT512
@@ -58,12 +58,9 @@ TILEWRIGHT_PROBE_KERNEL(run_bf16, "avx512f,avx512bf16", __m512, kAvx512Chains,
 
 std::string_view unit_name(VectorUnit unit) {
   switch (unit) {
-    case VectorUnit::Avx2Fma:
-      return "avx2_f32";
-    case VectorUnit::Avx512Fma:
-      return "avx512_f32";
-    case VectorUnit::Avx512Bf16:
-      return "avx512_bf16";
+    case VectorUnit::Avx2Fma: return "avx2_f32";
+    case VectorUnit::Avx512Fma: return "avx512_f32";
+    case VectorUnit::Avx512Bf16: return "avx512_bf16";
   }
   return "";
 }

@@ -77,7 +77,8 @@ __attribute__((noinline)) void copy_streaming(std::byte* target, const std::byte
   const auto* from = reinterpret_cast<const __m128i*>(source);
   for (std::size_t at = 0; at < bytes / 16; at += 4) {
 #pragma GCC unroll 4
-    for (std::size_t i = 0; i < 4; ++i) _mm_stream_si128(to + at + i, _mm_load_si128(from + at + i));
+    for (std::size_t i = 0; i < 4; ++i)
+      _mm_stream_si128(to + at + i, _mm_load_si128(from + at + i));
   }
   _mm_sfence();
 }
@@ -151,12 +152,9 @@ CacheSizes cache_sizes() {
 
 std::string_view traffic_name(Traffic traffic) {
   switch (traffic) {
-    case Traffic::Read:
-      return "read";
-    case Traffic::Copy:
-      return "copy";
-    case Traffic::StreamCopy:
-      return "stream_copy";
+    case Traffic::Read: return "read";
+    case Traffic::Copy: return "copy";
+    case Traffic::StreamCopy: return "stream_copy";
   }
   return "";
 }

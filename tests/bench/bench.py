@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """`./dev bench` and `./dev figures`: measures candidate and peers side by side, and holds them to the bars.
 
-    bench.py bench NAME...     a figure of bars.toml, a case (all its figures), or `all`
-    bench.py bench list        figures, bars, peers
-    bench.py bench setup PEER  a virtual environment for torch, openblas, halide or jax
-    bench.py bench machine     what the machine reaches now
-    bench.py figures --json    one JSON line per figure
+    ./dev bench NAME...       a figure of bars.toml, a case (all its figures), or `all`
+    ./dev bench list          figures, bars, peers
+    ./dev bench setup PEER... a virtual environment for torch, openblas, halide or jax
+    ./dev bench machine       what the machine reaches now
+    ./dev figures --json      one JSON line per figure
 
 Exit status: 0 measured (with --check: every bar holds), 1 a bar is missed or a result is wrong, 2 usage or
 another benchmark runs, 3 undecided: something was not there to be measured. Needs Python 3.11, nothing else.
@@ -24,37 +24,53 @@ from harness import bars, figures, machine, pairs, programs, setup  # noqa: E402
 HERE = Path(__file__).resolve().parent
 
 
-def parse_arguments(argv):
-    parser = argparse.ArgumentParser(prog="./dev", description=__doc__.split("\n")[0])
+def _add_shared(parser):
+    parser.add_argument("--pairs", type=int, default=bars.PAIRS, help="interleaved pairs per run")
+    parser.add_argument("--runs", type=int, help="runs per figure (1; 2 with --check and for figures)")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--wait", type=float, default=0, help="seconds to wait for the machine")
+    parser.add_argument("--slice-ms", type=float, default=60, help="length of one timed slice")
+    parser.add_argument("--peak-seconds", type=float, default=0.04, help="time for one figure of the machine")
     parser.add_argument("--bars", type=Path, default=HERE / "bars.toml", help="the figures and their bars")
     parser.add_argument("--root", type=Path, default=HERE.parents[1], help="the checkout")
     parser.add_argument("--programs", type=Path, help="folder of our programs (build/release/bin)")
-    verbs = parser.add_subparsers(dest="verb", required=True)
-    bench = verbs.add_parser("bench", help="measure figures side by side with their peers")
-    bench.add_argument("names", nargs="+", metavar="NAME",
-                       help="figure, case, `all`; or `list`, `machine`, `setup PEER...`")
-    bench.add_argument("--check", action="store_true",
-                       help="hold the figures to their bars: two runs, exit 1 when one is missed")
-    bench.add_argument("--json", action="store_true", help="print results with all samples as JSON")
-    bench.add_argument("--out", type=Path, help="also write them to a file")
-    bench.add_argument("--library", type=Path, help="time this kernel library (.a or .so) as the candidate")
-    bench.add_argument("--peers-only", action="store_true", help="what the peers reach, without a candidate")
-    collect = verbs.add_parser("figures", help="one line per figure")
-    collect.add_argument("--json", action="store_true", help="JSON lines (the only form)")
-    collect.add_argument("--cached", action="store_true", help="kept results only; measure nothing")
-    for verb in (bench, collect):
-        verb.add_argument("--pairs", type=int, default=bars.PAIRS, help="interleaved pairs per run")
-        verb.add_argument("--runs", type=int, help="runs per figure (1; 2 with --check and for figures)")
-        verb.add_argument("--threads", type=int, default=2)
-        verb.add_argument("--wait", type=float, default=0, help="seconds to wait for the machine")
+
+
+def parse_arguments(argv):
+    if argv[:1] == ["figures"]:
+        parser = argparse.ArgumentParser(prog="./dev figures", description="One line per figure.")
+        parser.add_argument("--json", action="store_true", help="JSON lines (the only form)")
+        parser.add_argument("--cached", action="store_true", help="kept results only; measure nothing")
+        parser.set_defaults(collect=True, check=False)
+        argv = argv[1:]
+    else:
+        parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__, allow_abbrev=False,
+                                         formatter_class=argparse.RawDescriptionHelpFormatter)
+        parser.add_argument("names", nargs="+", metavar="NAME",
+                            help="figure, case, `all`; or `list`, `machine`, `setup PEER...`")
+        parser.add_argument("--check", action="store_true",
+                            help="hold the figures to their bars: two runs, exit 1 when one is missed")
+        parser.add_argument("--json", action="store_true", help="print results with all samples as JSON")
+        parser.add_argument("--out", type=Path, help="also write them to a file")
+        parser.add_argument("--library", type=Path, help="time this kernel library (.a or .so) as the candidate")
+        parser.add_argument("--peers-only", action="store_true", help="what the peers reach, without a candidate")
+        parser.set_defaults(collect=False)
+    _add_shared(parser)
     options = parser.parse_args(argv)
     if options.pairs < 1 or options.threads < 1 or (options.runs is not None and options.runs < 1):
         parser.error("--pairs, --threads and --runs need a number above 0")
-    if options.verb == "bench" and options.check and options.pairs < bars.PAIRS:
+    if options.check and options.pairs < bars.PAIRS:
         parser.error(f"--check needs at least {bars.PAIRS} pairs")
-    if options.verb == "bench" and options.check and options.peers_only:
+    if options.check and (options.runs or bars.RUNS) < bars.RUNS:
+        parser.error(f"--check needs at least {bars.RUNS} runs")
+    if options.check and options.peers_only:
         parser.error("--check needs a candidate; drop --peers-only")
     return parser, options
+
+
+def plan_of(options):
+    return pairs.Plan(threads=options.threads, pairs=options.pairs, slice_ms=options.slice_ms,
+                      peak_seconds=options.peak_seconds)
 
 
 def select(parser, names, all_figures):
@@ -109,7 +125,7 @@ def bench(parser, layout, options, all_figures, kernels):
     if options.peers_only or options.library:
         chosen = [figure for figure in chosen if figure.kind == "ratio"]
     library = candidate_library(layout, options)
-    plan = pairs.Plan(threads=options.threads, pairs=options.pairs)
+    plan = plan_of(options)
     runs = options.runs or (bars.RUNS if options.check else 1)
     results = []
     with machine.machine_lock(options.wait):
@@ -139,7 +155,7 @@ def status_of(results, options):
 
 
 def collect(layout, options, all_figures, kernels):
-    plan = pairs.Plan(threads=options.threads, pairs=options.pairs)
+    plan = plan_of(options)
     if options.cached:
         for figure in all_figures.values():
             print(json.dumps(figures.line_of(figure, figures.kept(layout, figure))))
@@ -157,7 +173,7 @@ def main(argv):
     layout = programs.Layout.of(options.root, options.programs)
     try:
         all_figures, kernels = bars.load_bars(options.bars)
-        if options.verb == "figures":
+        if options.collect:
             return collect(layout, options, all_figures, kernels)
         if options.names[0] == "setup":
             return set_up(parser, layout, options.names[1:])

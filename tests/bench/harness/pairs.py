@@ -29,6 +29,7 @@ class Plan:
     threads: int = 2
     pairs: int = 15
     slice_ms: float = 60.0
+    peak_seconds: float = 0.04
     # Where a formulation is chosen: slices per formulation.
     trials: int = 3
 
@@ -39,7 +40,7 @@ class Contestant:
     def __init__(self, child, case, files, sizes, layout, scratch, plan):
         self.child, self._layout, self._files = child, layout, files
         self._result = scratch / f"{child.name}.npy"
-        fields = {"dir": files.folder, "inputs": files.inputs, **sizes}
+        fields = {"dir": files.folder, "inputs": files.inputs, "out": files.out, **sizes}
         formulations = child.load(case, fields)
         self.trials, self.wrong, self.checks = {}, {}, []
         for formulation in formulations:
@@ -101,7 +102,7 @@ def peer_argv(layout, peer):
 def run_pairs(layout, figure, contestants, plan, scratch):
     """`contestants`: argv by name, the candidate first when there is one. Returns the run as plain data."""
     files = programs.make_case(layout, figure.case, figure.sizes)
-    peak_before = machine.peak(layout.program("bench-peak"), plan.threads)
+    peak_before = machine.peak(layout.program("bench-peak"), plan.threads, plan.peak_seconds)
     with contextlib.ExitStack() as stack:
         ready = {}
         for name, argv in contestants.items():
@@ -117,7 +118,7 @@ def run_pairs(layout, figure, contestants, plan, scratch):
         for contestant in ready.values():
             contestant.check()
         reports = {name: contestant.report() for name, contestant in ready.items()}
-    peak_after = machine.peak(layout.program("bench-peak"), plan.threads)
+    peak_after = machine.peak(layout.program("bench-peak"), plan.threads, plan.peak_seconds)
     return {"contestants": reports, "ratios": _ratios(slices), "flops": files.flops, "bytes": files.bytes,
             "peak_before": peak_before, "peak_after": peak_after, "foreign_share": foreign}
 

@@ -55,6 +55,8 @@ def run(argv, timeout, ok=(0,)):
 class CaseFiles:
     folder: Path
     inputs: int
+    # The output's shape as `case` lines spell it: 64x64.
+    out: str
     flops: float
     bytes: float
 

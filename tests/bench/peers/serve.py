@@ -45,7 +45,7 @@ def load_inputs(fields):
 
 
 def _sizes(fields):
-    return {name: int(value) for name, value in fields.items() if name not in ("dir", "inputs")}
+    return {name: int(value) for name, value in fields.items() if name not in ("dir", "inputs", "out")}
 
 
 class Server:

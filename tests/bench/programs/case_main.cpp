@@ -60,12 +60,17 @@ int make(const std::vector<std::string>& args) {
   Array reference;
   Array bound;
   item->reference(sizes, inputs, reference, bound);
-  for (const auto& [name, array] : {std::pair{"reference.npy", &reference}, {"bound.npy", &bound}}) {
+  for (const auto& [name, array] :
+       {std::pair{"reference.npy", &reference}, {"bound.npy", &bound}}) {
     if (const auto reason = write_npy(folder + name, *array); !reason.empty()) return fail(reason);
   }
   const Work work = item->work(sizes);
-  std::printf("{\"inputs\": %zu, \"flops\": %.0f, \"bytes\": %.0f}\n", inputs.size(), work.flops,
-              work.bytes);
+  std::string shape;
+  for (const std::int64_t extent : reference.shape) {
+    shape += (shape.empty() ? "" : "x") + std::to_string(extent);
+  }
+  std::printf("{\"inputs\": %zu, \"out\": \"%s\", \"flops\": %.0f, \"bytes\": %.0f}\n",
+              inputs.size(), shape.c_str(), work.flops, work.bytes);
   return 0;
 }
 
@@ -98,12 +103,12 @@ int verify(const std::vector<std::string>& args) {
   const bool holds = worst_share <= 1;
   const double got = result.size() ? result.f32()[worst] : 0;
   const bool finite = std::isfinite(got) && std::isfinite(worst_share);
-  std::printf("{\"holds\": %s, \"max_abs\": %.6g, \"share_of_bound\": %s, \"worst\": %zu, "
-              "\"want\": %.9g, \"got\": %s}\n",
-              holds ? "true" : "false", max_abs,
-              finite ? std::to_string(worst_share).c_str() : "null", worst,
-              result.size() ? reference.f64()[worst] : 0,
-              std::isfinite(got) ? std::to_string(got).c_str() : "null");
+  std::printf(
+      "{\"holds\": %s, \"max_abs\": %.6g, \"share_of_bound\": %s, \"worst\": %zu, "
+      "\"want\": %.9g, \"got\": %s}\n",
+      holds ? "true" : "false", max_abs, finite ? std::to_string(worst_share).c_str() : "null",
+      worst, result.size() ? reference.f64()[worst] : 0,
+      std::isfinite(got) ? std::to_string(got).c_str() : "null");
   return holds ? 0 : 1;
 }
 

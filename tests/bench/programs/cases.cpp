@@ -16,7 +16,9 @@ constexpr double kUnit = 0x1p-24;
 constexpr double kTiny = 0x1p-126;
 constexpr double kLayerNormEpsilon = 1e-5;
 
-double gamma(double operations) { return operations * kUnit / (1 - operations * kUnit); }
+double gamma(double operations) {
+  return operations * kUnit / (1 - operations * kUnit);
+}
 
 // SplitMix64: small, stated, and the same on every machine.
 class Random {
@@ -134,8 +136,7 @@ void softmax_reference(const Sizes& sizes, const std::vector<Array>& inputs, Arr
     }
     for (std::int64_t j = 0; j < columns; ++j) {
       p[j] /= total;
-      const double operations =
-          (peak - x[j]) + widest + 8 + static_cast<double>(columns - 1) + 3;
+      const double operations = (peak - x[j]) + widest + 8 + static_cast<double>(columns - 1) + 3;
       b[j] = gamma(operations) * p[j] + kTiny;
     }
   });
