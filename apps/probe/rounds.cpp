@@ -2,7 +2,7 @@
 #include "apps/probe/rounds.h"
 
 #include <algorithm>
-#include <barrier>
+#include <atomic>
 #include <chrono>
 #include <thread>
 #include <vector>
@@ -37,6 +37,33 @@ std::size_t calibrate(const ThreadWork& work) {
   }
 }
 
+// All threads leave it at the same moment. It spins, since a thread that sleeps is woken too late for a
+// common start; the last to come runs `close` while the others wait.
+class SpinBarrier {
+ public:
+  explicit SpinBarrier(unsigned threads) : threads_(threads) {}
+
+  template <class Close>
+  void wait(Close close) {
+    const unsigned phase = phase_.load(std::memory_order_acquire);
+    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
+      close();
+      arrived_.store(0, std::memory_order_relaxed);
+      phase_.store(phase + 1, std::memory_order_release);
+      return;
+    }
+    for (unsigned spins = 1; phase_.load(std::memory_order_acquire) == phase; ++spins) {
+      // Lets others have the processor when there are fewer of them than threads.
+      if (spins % 4096 == 0) std::this_thread::yield();
+    }
+  }
+
+ private:
+  const unsigned threads_;
+  std::atomic<unsigned> arrived_ = 0;
+  std::atomic<unsigned> phase_ = 0;
+};
+
 struct alignas(64) Stamp {
   Clock::time_point begin;
   Clock::time_point end;
@@ -52,9 +79,9 @@ Rate run_rounds(const Options& options, double amount, const ThreadWork& work) {
   bool done = false;
   const auto first = Clock::now();
 
-  // Runs on one thread while all others wait in the barrier, so it needs no further lock.
+  // Runs on one thread while all others wait in the barrier, so it needs no lock.
   const double total = amount * static_cast<double>(repeats) * threads;
-  auto close_round = [&]() noexcept {
+  auto close_round = [&] {
     const auto begin = std::min_element(stamps.begin(), stamps.end(), [](auto& a, auto& b) {
                          return a.begin < b.begin;
                        })->begin;
@@ -65,16 +92,16 @@ Rate run_rounds(const Options& options, double amount, const ThreadWork& work) {
     done = seconds_between(first, end) >= options.seconds && rates.size() >= 3;
   };
   rates.reserve(static_cast<std::size_t>(options.seconds / kRoundSeconds) * 4 + 16);
-  std::barrier start(threads);
-  std::barrier finish(threads, close_round);
+  SpinBarrier start(threads);
+  SpinBarrier finish(threads);
 
   auto body = [&](unsigned thread) {
     while (!done) {
-      start.arrive_and_wait();
+      start.wait([] {});
       stamps[thread].begin = Clock::now();
       work(thread, repeats);
       stamps[thread].end = Clock::now();
-      finish.arrive_and_wait();
+      finish.wait(close_round);
     }
   };
   std::vector<std::jthread> others;

@@ -124,7 +124,8 @@ def _describe_run(run, threads):
         rate = run["flops"] / time
         share = f" = {100 * rate / peak:.1f} % of the FMA peak" if peak else ""
         worst = max(check["share_of_bound"] or 0 for check in report["checks"])
-        lines.append(f"    {name:10} {time / 1e6:9.3f} ms  {rate:8.2f} GFLOP/s{share}  "
+        least = min(min(times) for times in report["samples_ns"])
+        lines.append(f"    {name:10} {time / 1e6:9.3f} ms (least {least / 1e6:.3f})  {rate:8.2f} GFLOP/s{share}  "
                      f"{run['bytes'] / time:7.2f} GB/s  [{report['formulation']}], error {worst:.3f} of bound")
     for peer, ratio in run["ratios"].items():
         lines.append(f"    over {peer:10} {ratio['median']:.3f} x  [{ratio['low']:.3f}, {ratio['high']:.3f}]"

@@ -3,6 +3,8 @@
 // Test fixture, not a product of the compiler: kernels with the interface of a generated library, so that
 // the harness can be tested without the compiler. `gemm` is right; the others are right and slow, wrong in
 // one term, leave a row unwritten, or refuse.
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "tilewright/runtime.h"
