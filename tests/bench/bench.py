@@ -12,6 +12,7 @@ Exit status: 0 measured (with --check: every bar holds), 1 a bar is missed or a 
 another benchmark runs, 3 undecided: something was not there to be measured. Needs Python 3.11, nothing else.
 """
 import argparse
+import dataclasses
 import json
 import sys
 from pathlib import Path
@@ -30,7 +31,9 @@ def _add_shared(parser):
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--wait", type=float, default=0, help="seconds to wait for the machine")
     parser.add_argument("--slice-ms", type=float, default=60, help="length of one timed slice")
-    parser.add_argument("--peak-seconds", type=float, default=0.04, help="time for one figure of the machine")
+    parser.add_argument("--peak-seconds", type=float, default=0.04, help="time for one figure of the machine; 0 leaves them out")
+    parser.add_argument("--realtime", action="store_true",
+                        help="run children under the real-time scheduler, for a machine that others load (root)")
     parser.add_argument("--bars", type=Path, default=HERE / "bars.toml", help="the figures and their bars")
     parser.add_argument("--root", type=Path, default=HERE.parents[1], help="the checkout")
     parser.add_argument("--programs", type=Path, help="folder of our programs (build/release/bin)")
@@ -54,6 +57,7 @@ def parse_arguments(argv):
         parser.add_argument("--out", type=Path, help="also write them to a file")
         parser.add_argument("--library", type=Path, help="time this kernel library (.a or .so) as the candidate")
         parser.add_argument("--peers-only", action="store_true", help="what the peers reach, without a candidate")
+        parser.add_argument("--peers", metavar="A,B", help="compare with these instead; the result is not kept")
         parser.set_defaults(collect=False)
     _add_shared(parser)
     options = parser.parse_args(argv)
@@ -63,14 +67,14 @@ def parse_arguments(argv):
         parser.error(f"--check needs at least {bars.PAIRS} pairs")
     if options.check and (options.runs or bars.RUNS) < bars.RUNS:
         parser.error(f"--check needs at least {bars.RUNS} runs")
-    if options.check and options.peers_only:
-        parser.error("--check needs a candidate; drop --peers-only")
+    if options.check and (options.peers_only or options.peers):
+        parser.error("--check needs a candidate and the figure's own peers; drop --peers-only and --peers")
     return parser, options
 
 
 def plan_of(options):
     return pairs.Plan(threads=options.threads, pairs=options.pairs, slice_ms=options.slice_ms,
-                      peak_seconds=options.peak_seconds)
+                      peak_seconds=options.peak_seconds, realtime=options.realtime)
 
 
 def select(parser, names, all_figures):
@@ -100,7 +104,8 @@ def set_up(parser, layout, peers):
 
 def show_machine(layout, options):
     with machine.machine_lock(options.wait):
-        peak = machine.peak(layout.program("bench-peak"), options.threads, seconds=0.2)
+        peak = machine.peak(layout.program("bench-peak"), options.threads, seconds=0.2,
+                            realtime=options.realtime)
     if options.json:
         print(json.dumps({"machine": machine.about(layout.root), "peak": peak}, indent=1))
         return 0
@@ -124,14 +129,20 @@ def bench(parser, layout, options, all_figures, kernels):
     chosen = select(parser, options.names, all_figures)
     if options.peers_only or options.library:
         chosen = [figure for figure in chosen if figure.kind == "ratio"]
+    if options.peers:
+        chosen = [dataclasses.replace(figure, peers=options.peers.split(",")) for figure in chosen
+                  if figure.kind == "ratio"]
     library = candidate_library(layout, options)
     plan = plan_of(options)
     runs = options.runs or (bars.RUNS if options.check else 1)
+    # Only what follows the rule of passing replaces an earlier result; a quick look does not.
+    keep = (library is None and not options.peers and not options.peers_only and runs >= bars.RUNS
+            and plan.pairs >= bars.PAIRS)
     results = []
     with machine.machine_lock(options.wait):
         for figure in chosen:
             result = figures.measure(layout, figure, kernels, plan, runs, library, options.peers_only)
-            if library is None and not options.peers_only:
+            if keep:
                 figures.keep(layout, result)
             results.append(result)
             if not options.json:

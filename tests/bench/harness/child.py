@@ -24,30 +24,36 @@ def child_environment(threads):
     return env
 
 
-def raise_priority(pid, wish=-10):
-    """Puts a child before the machine's other work, where the system lets us; its nice value then. Done
+def raise_priority(pid, realtime=False, wish=-10):
+    """Puts a child before the machine's other work, where the system lets us; says what it runs under. Done
     before the child starts threads, which inherit it. Where sessions share the processors as groups, a
-    nice value counts within its session only, so the child's session gets the same."""
+    nice value counts within its session only, so the child's session gets the same. `realtime` keeps
+    threads on a processor each even when others load the machine; without the right to it, it is refused."""
+    if realtime:
+        os.sched_setscheduler(pid, os.SCHED_RR, os.sched_param(1))
+        return "round robin"
     try:
         os.setpriority(os.PRIO_PROCESS, pid, wish)
         Path(f"/proc/{pid}/autogroup").write_text(str(wish))
     except OSError:
         pass  # Not privileged or not there: the figure is noisier, and says at which priority it was taken.
-    return os.getpriority(os.PRIO_PROCESS, pid)
+    return f"nice {os.getpriority(os.PRIO_PROCESS, pid)}"
 
 
 class Child:
-    def __init__(self, name, argv, threads, log):
+    def __init__(self, name, argv, threads, log, realtime=False):
         self.name = name
         self.log = Path(log)
         self._pending = b""
+        # Seconds that it gets to end by itself.
+        self.grace = 5
         with open(self.log, "wb") as stderr:
             self._process = subprocess.Popen(
                 [str(arg) for arg in argv], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr,
                 env=child_environment(threads), start_new_session=True)
-        self.priority = raise_priority(self._process.pid)
         os.set_blocking(self._process.stdout.fileno(), False)
         try:
+            self.priority = raise_priority(self._process.pid, realtime)
             self.about = self._expect("ready", Line("hello", [VERSION]), 120).fields
             if self.about.get("threads") != str(threads):
                 raise ChildError(f"{name}: runs {self.about.get('threads')} threads, not {threads}")
@@ -73,7 +79,12 @@ class Child:
         self._expect("ok", Line("output", [path]), 300)
 
     def time(self, count):
-        return times_of(self._request(Line("time", [count]), 300), count)
+        return times_of(self.request(Line("time", [count]), 300), count)
+
+    @property
+    def ended(self):
+        """Its exit status, negative for a signal; None while it runs."""
+        return self._process.poll()
 
     def cpu_ns(self):
         """Processor time of all its threads so far, to the nanosecond; None where the system hides it."""
@@ -99,7 +110,7 @@ class Child:
             try:
                 self._process.stdin.write(b"quit\n")
                 self._process.stdin.flush()
-                self._process.wait(5)
+                self._process.wait(self.grace)
             except (OSError, ValueError, subprocess.TimeoutExpired):
                 self._process.kill()
                 self._process.wait()
@@ -110,12 +121,13 @@ class Child:
                 pass  # What was buffered for a child that is gone.
 
     def _expect(self, verb, line, timeout):
-        answer = self._request(line, timeout)
+        answer = self.request(line, timeout)
         if answer.verb != verb:
             raise ProtocolError(f"{self.name}: wanted `{verb}`, got `{format_line(answer)}`")
         return answer
 
-    def _request(self, line, timeout):
+    def request(self, line, timeout):
+        """Asks one line and returns the line that answers it."""
         try:
             self._process.stdin.write(format_line(line).encode() + b"\n")
             self._process.stdin.flush()
@@ -141,6 +153,7 @@ class Child:
                     self._pending += chunk or b""
         text, _, self._pending = self._pending.partition(b"\n")
         if self._pending:
+            self._pending = b""
             raise ProtocolError(f"{self.name}: said more than one line")
         return text.decode("ascii", "replace")
 

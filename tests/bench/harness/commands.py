@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of whole commands: processor time of a compile, wall time of a build, a demo, the tests."""
 import os
+import resource
 import shutil
 import subprocess
 import time
@@ -39,8 +40,8 @@ def time_steps(steps, clock, values, root, log):
 
 
 def _children_cpu():
-    times = os.times()
-    return times.children_user + times.children_system
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def run_command_figure(figure, values, root, scratch):

@@ -130,10 +130,14 @@ def _describe_run(run, threads):
     for peer, ratio in run["ratios"].items():
         lines.append(f"    over {peer:10} {ratio['median']:.3f} x  [{ratio['low']:.3f}, {ratio['high']:.3f}]"
                      f" at {100 * ratio['coverage']:.1f} %, {len(ratio['pairs'])} pairs")
-    lines.append(f"    machine: FMA {peak:.1f} GFLOP/s, L2 {best.get(f'l2_read_{threads}t', 0):.0f}, "
-                 f"L3 {best.get(f'l3_read_{threads}t', 0):.0f}, memory read "
-                 f"{best.get(f'memory_read_{threads}t', 0):.0f}, copy "
-                 f"{best.get(f'memory_stream_copy_{threads}t', 0):.0f} GB/s ({threads} threads)")
+    if best:
+        lines.append(_describe_machine(best, peak, threads))
     if run["foreign_share"] is not None:
         lines.append(f"    others used {100 * run['foreign_share']:.0f} % of the processors meanwhile")
     return lines
+
+
+def _describe_machine(best, peak, threads):
+    return (f"    machine: FMA {peak:.1f} GFLOP/s, L2 {best[f'l2_read_{threads}t']:.0f}, "
+            f"L3 {best[f'l3_read_{threads}t']:.0f}, memory read {best[f'memory_read_{threads}t']:.0f}, "
+            f"copy {best[f'memory_stream_copy_{threads}t']:.0f} GB/s ({threads} threads)")

@@ -10,6 +10,8 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+from .child import raise_priority
+
 
 class Busy(Exception):
     """Another of our benchmarks, builds or tests holds the machine."""
@@ -65,12 +67,18 @@ class ForeignLoad:
         return max(0.0, foreign / (wall * (os.cpu_count() or 1)))
 
 
-def peak(program, threads, seconds=0.04):
-    """The figures of bench-peak by name, for one thread and for `threads`."""
+def peak(program, threads, seconds=0.04, realtime=False):
+    """The figures of bench-peak by name, for one thread and for `threads`; none for no seconds."""
+    if seconds <= 0:
+        return {}
     argv = [program, "--seconds", str(seconds)]
     for count in sorted({1, threads}):
         argv += ["--threads", str(count)]
-    output = subprocess.run(argv, check=True, capture_output=True, text=True, timeout=120).stdout
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
+        raise_priority(process.pid, realtime)
+        output = process.communicate(timeout=120)[0]
+    if process.returncode:
+        raise OSError(f"{program}: status {process.returncode}")
     return {f"{entry['name']}_{entry['threads']}t": entry for entry in json.loads(output)["figures"]}
 
 

@@ -30,6 +30,7 @@ class Plan:
     pairs: int = 15
     slice_ms: float = 60.0
     peak_seconds: float = 0.04
+    realtime: bool = False
     # Where a formulation is chosen: slices per formulation.
     trials: int = 3
 
@@ -104,11 +105,13 @@ def peer_argv(layout, peer):
 def run_pairs(layout, figure, contestants, plan, scratch):
     """`contestants`: argv by name, the candidate first when there is one. Returns the run as plain data."""
     files = programs.make_case(layout, figure.case, figure.sizes)
-    peak_before = machine.peak(layout.program("bench-peak"), plan.threads, plan.peak_seconds)
+    peak_before = machine.peak(layout.program("bench-peak"), plan.threads, plan.peak_seconds,
+                               plan.realtime)
     with contextlib.ExitStack() as stack:
         ready = {}
         for name, argv in contestants.items():
-            child = stack.enter_context(Child(name, argv, plan.threads, scratch / f"{name}.log"))
+            child = stack.enter_context(
+                Child(name, argv, plan.threads, scratch / f"{name}.log", plan.realtime))
             ready[name] = Contestant(child, figure.case, files, figure.sizes, layout, scratch, plan)
         load = machine.ForeignLoad()
         cpu_before = _cpu_seconds(ready)
@@ -120,7 +123,8 @@ def run_pairs(layout, figure, contestants, plan, scratch):
         for contestant in ready.values():
             contestant.check()
         reports = {name: contestant.report() for name, contestant in ready.items()}
-    peak_after = machine.peak(layout.program("bench-peak"), plan.threads, plan.peak_seconds)
+    peak_after = machine.peak(layout.program("bench-peak"), plan.threads, plan.peak_seconds,
+                               plan.realtime)
     return {"contestants": reports, "ratios": _ratios(slices), "flops": files.flops, "bytes": files.bytes,
             "peak_before": peak_before, "peak_after": peak_after, "foreign_share": foreign}
 

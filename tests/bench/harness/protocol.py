@@ -70,7 +70,10 @@ def parse_line(text):
 
 
 def _decode(part, text):
-    decoded = unquote(part, errors="strict")
+    try:
+        decoded = unquote(part, errors="strict")
+    except UnicodeDecodeError as error:
+        raise ProtocolError(f"`{part}` is not UTF-8 in {text!r}") from error
     if quote(decoded, safe=_SAFE) != part:
         raise ProtocolError(f"`{part}` is not percent-encoded as the protocol says in {text!r}")
     return decoded

@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch on the processor: eager into given outputs, its oneDNN path, and torch.compile."""
-import torch
-from serve import Formulation, into, serve, threads
+import os
+import sys
+
+# What torch.compile keeps stays in this peer's environment. Read when torch is imported.
+os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.join(sys.prefix, "inductor"))
+
+import torch  # noqa: E402
+from serve import Formulation, into, serve, threads  # noqa: E402
 
 torch.set_num_threads(threads())
 torch.set_num_interop_threads(1)
@@ -29,7 +35,7 @@ def _compiled(function, *arguments):
         compiled = torch.compile(function, dynamic=False, fullgraph=True)
         compiled(*arguments)
     except Exception as error:  # pylint: disable=broad-except
-        print(f"torch.compile: {error}", flush=True)
+        print(f"torch.compile: {error}", file=sys.stderr, flush=True)
         return None
     return _out(arguments[-1], lambda: compiled(*arguments))
 

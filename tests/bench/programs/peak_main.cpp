@@ -67,7 +67,7 @@ void measure(Printer& printer, unsigned threads, double seconds) {
 int main(int argc, char** argv) {
   double seconds = 0.1;
   std::vector<unsigned> threads;
-  for (int i = 1; i < argc; ++i) {
+  for (int i = 1; i < argc; i += 2) {
     const std::string flag = argv[i];
     char* end = nullptr;
     const double value = i + 1 < argc ? std::strtod(argv[i + 1], &end) : -1;
@@ -80,7 +80,6 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "usage: bench-peak [--seconds S] [--threads N]...\n");
       return 2;
     }
-    ++i;
   }
   if (threads.empty()) threads = {1, 2};
   const CacheSizes caches = cache_sizes();
