@@ -103,10 +103,14 @@ class Verdict:
 
 
 def judge_ratio(figure, runs):
-    """`runs`: list of {peer: list of ratios}, or of {"wrong": text} where a result was wrong."""
+    """`runs`: list of {peer: list of ratios}, of {"wrong": text} where a result was wrong, or of
+    {"suspect": text} where a time cannot be believed."""
     for run in runs:
         if "wrong" in run:
             return Verdict(False, None, run["wrong"])
+    for run in runs:
+        if "suspect" in run:
+            return Verdict(None, None, run["suspect"])
     missing = [peer for peer in figure.peers if any(peer not in run for run in runs)]
     if missing:
         return Verdict(None, None, f"no result of peer {', '.join(missing)}")

@@ -52,8 +52,8 @@ def _ratio_runs(layout, figure, kernels, plan, runs, library, peers_only, scratc
 
 
 def _judged(run):
-    if "wrong" in run:
-        return run
+    if "wrong" in run or "suspect" in run:
+        return {key: run[key] for key in ("wrong", "suspect") if key in run}
     return {peer: ratio["pairs"] for peer, ratio in run["ratios"].items()}
 
 
@@ -117,7 +117,7 @@ def _describe_run(run, threads):
     for figures in (run["peak_before"], run["peak_after"]):
         for name, entry in figures.items():
             best[name] = max(best.get(name, 0), entry["best"] or 0)
-    peak = max(best.get(f"peak_avx512_f32_{threads}t", 0), best.get(f"peak_avx2_f32_{threads}t", 0))
+    peak = pairs.fma_peak(run, threads)
     lines = []
     for name, report in run["contestants"].items():
         time = median(report["slices_ns"])

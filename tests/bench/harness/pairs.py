@@ -123,10 +123,33 @@ def run_pairs(layout, figure, contestants, plan, scratch):
         for contestant in ready.values():
             contestant.check()
         reports = {name: contestant.report() for name, contestant in ready.items()}
-    peak_after = machine.peak(layout.program("bench-peak"), plan.threads, plan.peak_seconds,
-                               plan.realtime)
-    return {"contestants": reports, "ratios": _ratios(slices), "flops": files.flops, "bytes": files.bytes,
-            "peak_before": peak_before, "peak_after": peak_after, "foreign_share": foreign}
+    run = {"contestants": reports, "ratios": _ratios(slices), "flops": files.flops, "bytes": files.bytes,
+           "peak_before": peak_before, "foreign_share": foreign}
+    _measure_peak_after(layout, plan, run)
+    return run
+
+
+def fma_peak(run, threads):
+    """The best multiply-add rate of all threads in the run, in GFLOP/s; 0 where none was measured."""
+    return max((figures[name]["best"] or 0
+                for figures in (run["peak_before"], run.get("peak_after", {}))
+                for name in (f"peak_avx512_f32_{threads}t", f"peak_avx2_f32_{threads}t") if name in figures),
+               default=0)
+
+
+def _measure_peak_after(layout, plan, run):
+    """No time may be shorter than the peak allows. A disturbed peak is taken again, longer; what is still
+    above it makes the run suspect, and a suspect run never passes."""
+    least = min(min(times) for report in run["contestants"].values() for times in report["samples_ns"])
+    rate, seconds = run["flops"] / least, plan.peak_seconds
+    for _ in range(4):
+        run["peak_after"] = machine.peak(layout.program("bench-peak"), plan.threads, seconds, plan.realtime)
+        peak = fma_peak(run, plan.threads)
+        if peak == 0 or rate <= peak * 1.01:
+            return
+        seconds *= 2
+    run["suspect"] = (f"{rate:.0f} GFLOP/s is above the peak of {peak:.0f} that the machine showed: it was "
+                      "disturbed, or the time is wrong")
 
 
 def _cpu_seconds(ready):

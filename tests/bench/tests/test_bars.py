@@ -93,6 +93,8 @@ class Ratios(unittest.TestCase):
         self.assertIs(judge_ratio(RATIO, [good, {"wrong": "element 3"}]).holds, False)
         self.assertIsNone(judge_ratio(RATIO, [good, {"a": [2.0] * 15}]).holds)
         self.assertIsNone(judge_ratio(RATIO, []).holds)
+        suspect = judge_ratio(RATIO, [good, good, {"suspect": "too fast"}])
+        self.assertEqual((suspect.holds, suspect.reason), (None, "too fast"))
 
 
 class Commands(unittest.TestCase):

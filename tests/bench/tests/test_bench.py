@@ -132,6 +132,15 @@ class Bench(unittest.TestCase):
             self.assertIn("candidate", result["reason"])
             self.assertEqual(list(result["runs"][0]), ["wrong"])
 
+    def test_a_rate_above_the_peak_is_not_believed(self):
+        (self.bin / "bench-peak").unlink()
+        self.write(self.bin / "bench-peak", """#!/bin/sh
+echo '{"figures": [{"name": "peak_avx2_f32", "threads": 2, "unit": "GFLOP/s", "best": 0.001, "median": 0.001}]}'
+""")
+        status, (result,) = self.results("gemm_small", "--check", peer="gemm_slow", bar=1.5, peak=0.002)
+        self.assertEqual((status, result["holds"]), (3, None))
+        self.assertIn("above the peak", result["reason"])
+
     def test_a_wrong_peer_proves_nothing_for_us(self):
         status, (result,) = self.results("gemm_small", "--check", peer="gemm_lost_term")
         self.assertEqual((status, result["holds"]), (1, False))
