@@ -6,17 +6,17 @@
 
 #include <cstdint>
 
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
-
 namespace tilewright::runtime {
 
 #if defined(__x86_64__)
 
 inline constexpr std::uint32_t kStickyFlags = 0x3f;
-inline std::uint64_t fp_control() { return _mm_getcsr() & ~kStickyFlags; }
-inline void set_fp_control(std::uint64_t word) { _mm_setcsr(static_cast<std::uint32_t>(word)); }
+inline std::uint64_t fp_control() {
+  return __builtin_ia32_stmxcsr() & ~kStickyFlags;
+}
+inline void set_fp_control(std::uint64_t word) {
+  __builtin_ia32_ldmxcsr(static_cast<std::uint32_t>(word));
+}
 
 #elif defined(__aarch64__)
 
@@ -25,7 +25,9 @@ inline std::uint64_t fp_control() {
   __asm__ volatile("mrs %0, fpcr" : "=r"(word));
   return word;
 }
-inline void set_fp_control(std::uint64_t word) { __asm__ volatile("msr fpcr, %0" ::"r"(word)); }
+inline void set_fp_control(std::uint64_t word) {
+  __asm__ volatile("msr fpcr, %0" ::"r"(word));
+}
 
 #else
 #error "state how to read and write the floating-point control word of this processor"

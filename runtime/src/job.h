@@ -106,7 +106,7 @@ struct alignas(64) JobSlot {
   // For the caller, after its own work().
   void await() {
     const auto done = [this] { return finished.load(std::memory_order_acquire) == kDone; };
-    if (spin_until(done)) return;
+    if (spin_until(done, kAwaitSpinNanoseconds)) return;
     std::uint32_t expected = kRunning;
     finished.compare_exchange_strong(expected, kAwaited, std::memory_order_acquire);
     while (!done()) sleep_while(finished, kAwaited);

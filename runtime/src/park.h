@@ -15,8 +15,11 @@
 
 namespace tilewright::runtime {
 
-// Long enough to bridge the gap between two kernels of a model, too short to be seen in CPU use.
-inline constexpr std::int64_t kSpinNanoseconds = 5000;
+// How long to look before sleeping. A worker without work: long enough to bridge the gap between two
+// kernels of a model, too short to be seen in CPU use. A caller whose last pieces run elsewhere: longer,
+// since they are about to end and being woken costs about 10 us.
+inline constexpr std::int64_t kIdleSpinNanoseconds = 5000;
+inline constexpr std::int64_t kAwaitSpinNanoseconds = 20000;
 
 inline void relax_cpu() {
 #if defined(__x86_64__)
@@ -32,9 +35,9 @@ inline std::int64_t monotonic_nanoseconds() {
   return std::int64_t{now.tv_sec} * 1000000000 + now.tv_nsec;
 }
 
-// Waits until done() holds, but not longer than kSpinNanoseconds. Returns whether it held.
+// Waits until done() holds, but not longer than `nanoseconds`. Returns whether it held.
 template <class Done>
-bool spin_until(const Done& done) {
+bool spin_until(const Done& done, std::int64_t nanoseconds) {
   constexpr int kLooksPerClockRead = 16;
   std::int64_t deadline = 0;
   while (true) {
@@ -43,7 +46,7 @@ bool spin_until(const Done& done) {
       relax_cpu();
     }
     const std::int64_t now = monotonic_nanoseconds();
-    if (deadline == 0) deadline = now + kSpinNanoseconds;
+    if (deadline == 0) deadline = now + nanoseconds;
     if (now >= deadline) return false;
   }
 }

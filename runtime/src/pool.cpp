@@ -176,7 +176,7 @@ void* worker_main(void* argument) {
     if (pool.stopping.load(std::memory_order_acquire)) return nullptr;
     if (useful) help(pool, self.index);
     const auto changed = [&] { return pool.epoch.load(std::memory_order_seq_cst) != epoch; };
-    if (useful && spin_until(changed)) continue;
+    if (useful && spin_until(changed, kIdleSpinNanoseconds)) continue;
     pool.sleepers.fetch_add(1, std::memory_order_seq_cst);
     sleep_while(pool.epoch, epoch);
     pool.sleepers.fetch_sub(1, std::memory_order_seq_cst);

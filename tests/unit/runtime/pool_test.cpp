@@ -20,13 +20,11 @@
 #include <thread>
 #include <vector>
 
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
-
 #include "tilewright/runtime.h"
 
-#if defined(__has_feature)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TILEWRIGHT_TEST_SANITIZED 1
+#elif defined(__has_feature)
 #if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
 #define TILEWRIGHT_TEST_SANITIZED 1
 #endif
@@ -121,6 +119,26 @@ TEST(Pool, WorkersRunAtTheSameTime) {
     return inside == 2 ? TILEWRIGHT_OK : TILEWRIGHT_EXECUTOR_FAILED;
   };
   EXPECT_EQ(run(pool, 0, 2, 1, meet), TILEWRIGHT_OK);
+}
+
+// Calls at every distance around the moment at which a worker goes from looking to sleeping. A worker that
+// missed one would leave its caller waiting at the meeting point.
+TEST(Pool, NoWakeUpIsLost) {
+  const Pool pool = make_pool(2);
+  for (int round = 0; round < 1500; ++round) {
+    const auto call_at =
+        std::chrono::steady_clock::now() + std::chrono::nanoseconds(round % 150 * 100);
+    while (std::chrono::steady_clock::now() < call_at) {
+    }
+    std::atomic<int> inside{0};
+    const auto meet = [&](std::int32_t, std::int64_t, std::int64_t) {
+      ++inside;
+      const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (inside < 2 && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+      return inside == 2 ? TILEWRIGHT_OK : TILEWRIGHT_EXECUTOR_FAILED;
+    };
+    ASSERT_EQ(run(pool, 0, 2, 1, meet), TILEWRIGHT_OK) << round;
+  }
 }
 
 TEST(Pool, AWorkerNumberIsHeldByOnePieceAtATime) {
@@ -366,6 +384,18 @@ TEST(Pool, IdlePoolUsesNoCpuTime) {
   EXPECT_LT(cpu_seconds() - before, 0.01);
 }
 
+// Workers that find nothing left to claim sleep, though the caller's last piece still runs.
+TEST(Pool, WorkersSleepWhileTheLastPiecesRun) {
+  const Pool pool = make_pool(4);
+  const double before = cpu_seconds();
+  const auto body = [](std::int32_t worker, std::int64_t, std::int64_t) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(worker == 0 ? 300 : 5));
+    return TILEWRIGHT_OK;
+  };
+  ASSERT_EQ(run(pool, 0, 12, 1, body), TILEWRIGHT_OK);
+  EXPECT_LT(cpu_seconds() - before, 0.02);
+}
+
 TEST(Pool, SignalsAreNotDeliveredToWorkers) {
   const Pool pool = make_pool(2);
   std::atomic<int> inside{0};
@@ -389,12 +419,12 @@ TEST(Pool, SignalsAreNotDeliveredToWorkers) {
 #if defined(__x86_64__)
 TEST(Pool, EveryPieceRunsUnderTheCallersFloatingPointControl) {
   const Pool pool = make_pool(3);
-  const unsigned int before = _mm_getcsr();
+  const unsigned int before = __builtin_ia32_stmxcsr();
   std::atomic<int> wrong{0};
   for (int round = 0; round < 40; ++round) {
     // Flush-to-zero in every other round.
     const bool flush = round % 2 == 1;
-    _mm_setcsr(flush ? before | 0x8000u : before & ~0x8000u);
+    __builtin_ia32_ldmxcsr(flush ? before | 0x8000u : before & ~0x8000u);
     const auto body = [&](std::int32_t, std::int64_t, std::int64_t) {
       volatile float tiny = 1.5e-38f;
       volatile float denormal = tiny * 0.25f;
@@ -404,7 +434,7 @@ TEST(Pool, EveryPieceRunsUnderTheCallersFloatingPointControl) {
     };
     ASSERT_EQ(run(pool, 0, 40, 1, body), TILEWRIGHT_OK);
   }
-  _mm_setcsr(before);
+  __builtin_ia32_ldmxcsr(before);
   EXPECT_EQ(wrong, 0);
 }
 #endif
