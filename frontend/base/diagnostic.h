@@ -23,8 +23,8 @@ enum class Code : std::uint16_t {
 #undef TILEWRIGHT_DIAGNOSTIC
 };
 
-std::string_view code_text(Code code);      // "E0101"
-std::string_view code_meaning(Code code);   // one line
+std::string_view code_text(Code code);  // "E0101"
+std::string_view code_meaning(Code code);  // one line
 Severity code_severity(Code code);
 // Every code in order of declaration, for tests and `tilewright help diagnostics`.
 const std::vector<Code>& all_codes();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Result<T>: a value, or the diagnostics that say why there is none. No exception crosses a room:
-// every fallible function of Tilewright returns one of these. Law: a failed Result holds at least one
-// diagnostic of severity Error.
+// every fallible function of Tilewright returns one of these. Law: a failed Result holds at least
+// one diagnostic of severity Error.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,9 @@ struct Failure {
 };
 
 // One diagnostic as a failure: `return fail(Code::X, span, "message", "remedy")`.
-inline Failure fail(Diagnostic diagnostic) { return Failure{{std::move(diagnostic)}}; }
+inline Failure fail(Diagnostic diagnostic) {
+  return Failure{{std::move(diagnostic)}};
+}
 inline Failure fail(Code code, Span span, std::string message, std::string remedy = "") {
   return fail(Diagnostic{code, span, std::move(message), std::move(remedy), {}});
 }
@@ -66,8 +68,8 @@ class [[nodiscard]] Result {
   auto name = std::move(name##_result).value()
 
 // TILEWRIGHT_CHECK_OK(expression): returns the failure, drops the value.
-#define TILEWRIGHT_CHECK_OK(...)                                                      \
-  do {                                                                                \
-    auto check_ok_result = (__VA_ARGS__);                                             \
-    if (!check_ok_result.ok()) return std::move(check_ok_result).failure();           \
+#define TILEWRIGHT_CHECK_OK(...)                                            \
+  do {                                                                      \
+    auto check_ok_result = (__VA_ARGS__);                                   \
+    if (!check_ok_result.ok()) return std::move(check_ok_result).failure(); \
   } while (false)

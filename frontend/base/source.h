@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Source text and places in it. A Span is two byte offsets in one source, small enough to store in every
-// declaration. Law: line and column of a span are those an editor shows (both from 1, columns in bytes).
+// Source text and places in it. A Span is two byte offsets in one source, small enough to store in
+// every declaration. Law: line and column of a span are those an editor shows (both from 1, columns
+// in bytes).
 #pragma once
 
 #include <cstdint>

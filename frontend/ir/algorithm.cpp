@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontend/ir/algorithm.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "frontend/ir/index_math.h"
+
+namespace tilewright::ir {
+
+const Fold* Equation::fold() const {
+  if (const auto* cast = value.as<Cast>()) return cast->value.as<Fold>();
+  return value.as<Fold>();
+}
+
+namespace {
+template <class T>
+const T* find(const std::vector<T>& values, Symbol name) {
+  auto it = std::find_if(values.begin(), values.end(), [&](const T& v) { return v.name == name; });
+  return it == values.end() ? nullptr : &*it;
+}
+}  // namespace
+
+const Input* Algorithm::find_input(Symbol wanted) const {
+  return find(inputs, wanted);
+}
+const Equation* Algorithm::find_equation(Symbol wanted) const {
+  return find(equations, wanted);
+}
+const ExtentDecl* Algorithm::find_extent(Symbol wanted) const {
+  return find(extents, wanted);
+}
+
+const std::vector<Expr>* Algorithm::shape_of(Symbol wanted) const {
+  if (const Input* input = find_input(wanted)) return &input->shape;
+  if (const Equation* equation = find_equation(wanted)) return &equation->shape;
+  return nullptr;
+}
+
+std::optional<ScalarType> Algorithm::type_of(Symbol wanted) const {
+  if (const Input* input = find_input(wanted)) return input->type;
+  if (const Equation* equation = find_equation(wanted)) return equation->type;
+  return std::nullopt;
+}
+
+std::vector<const Equation*> Algorithm::outputs() const {
+  std::vector<const Equation*> out;
+  for (const Equation& equation : equations)
+    if (equation.is_output) out.push_back(&equation);
+  return out;
+}
+
+bool operator==(const Algorithm& a, const Algorithm& b) {
+  auto same_extent = [](const ExtentDecl& x, const ExtentDecl& y) {
+    return x.name == y.name && x.min == y.min && x.max == y.max && x.multiple_of == y.multiple_of;
+  };
+  auto same_input = [](const Input& x, const Input& y) {
+    return x.name == y.name && x.type == y.type && x.shape == y.shape;
+  };
+  auto same_equation = [](const Equation& x, const Equation& y) {
+    return x.name == y.name && x.indices == y.indices && x.shape == y.shape && x.type == y.type &&
+           x.value == y.value && x.is_output == y.is_output;
+  };
+  return a.name == b.name && a.requirements == b.requirements &&
+         std::equal(a.extents.begin(), a.extents.end(), b.extents.begin(), b.extents.end(),
+                    same_extent) &&
+         std::equal(a.inputs.begin(), a.inputs.end(), b.inputs.begin(), b.inputs.end(),
+                    same_input) &&
+         std::equal(a.equations.begin(), a.equations.end(), b.equations.begin(), b.equations.end(),
+                    same_equation);
+}
+
+namespace {
+
+std::int64_t evaluate_extents_op(OpCode op, std::int64_t a, std::int64_t b) {
+  switch (op) {
+    case OpCode::Add: return a + b;
+    case OpCode::Sub: return a - b;
+    case OpCode::Mul: return a * b;
+    case OpCode::Div: return b == 0 ? 0 : floor_div(a, b);
+    case OpCode::Mod: return b == 0 ? 0 : floor_mod(a, b);
+    case OpCode::Min: return std::min(a, b);
+    case OpCode::Max: return std::max(a, b);
+    case OpCode::Eq: return a == b;
+    case OpCode::Ne: return a != b;
+    case OpCode::Lt: return a < b;
+    case OpCode::Le: return a <= b;
+    case OpCode::Gt: return a > b;
+    case OpCode::Ge: return a >= b;
+    case OpCode::And: return a != 0 && b != 0;
+    case OpCode::Or: return a != 0 || b != 0;
+    default: return 0;
+  }
+}
+
+}  // namespace
+
+std::int64_t evaluate_extents(Expr expr, const Bindings& bindings) {
+  if (const auto* known = expr.as<IntConst>()) return known->value;
+  if (const auto* known = expr.as<BoolConst>()) return known->value;
+  if (const auto* extent = expr.as<Extent>()) return bindings.at(extent->name);
+  if (const auto* choice = expr.as<Select>())
+    return evaluate_extents(choice->condition, bindings)
+               ? evaluate_extents(choice->then_value, bindings)
+               : evaluate_extents(choice->else_value, bindings);
+  const auto* op = expr.as<Op>();
+  if (!op) return 0;
+  const std::int64_t a = evaluate_extents(op->args[0], bindings);
+  if (op->args.size() == 1)
+    return op->op == OpCode::Neg   ? -a
+           : op->op == OpCode::Not ? a == 0
+           : op->op == OpCode::Abs ? std::abs(a)
+                                   : 0;
+  return evaluate_extents_op(op->op, a, evaluate_extents(op->args[1], bindings));
+}
+
+}  // namespace tilewright::ir

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An algorithm: a system of equations over index domains. No loops, no memory, no machine. A plain
+// value; its expressions live in the Context it was made with. Canonical text and parser: text.h;
+// what makes it well formed: verify.h; meaning: interpret.h.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "frontend/base/source.h"
+#include "frontend/ir/expr.h"
+
+namespace tilewright::ir {
+
+// `M`, `N min 1 max 4096 multiple_of 8`. Sizes are at least 0.
+struct ExtentDecl {
+  Symbol name;
+  std::int64_t min = 0;
+  std::optional<std::int64_t> max;
+  std::int64_t multiple_of = 1;
+  Span span;
+};
+
+// `input a : f32[M, K]`. The shape is made of extents and affine expressions of them.
+struct Input {
+  Symbol name;
+  ScalarType type = ScalarType::F32;
+  std::vector<Expr> shape;
+  Span span;
+};
+
+// `c[i < M, j < N] : f32 = sum(k < K) a[i, k] * b[k, j]`, or the same after `output`.
+// The value is free of folds, or a Fold, or a Cast of a Fold: other uses of a fold get an equation
+// of their own.
+struct Equation {
+  Symbol name;
+  std::vector<Symbol> indices;
+  std::vector<Expr> shape;  // exclusive upper bound of each index; lower bound 0
+  ScalarType type = ScalarType::F32;
+  Expr value;
+  bool is_output = false;
+  Span span;
+
+  // The fold at the root (under a cast at most), or null.
+  const Fold* fold() const;
+};
+
+struct Algorithm {
+  Symbol name;
+  std::vector<ExtentDecl> extents;
+  std::vector<Expr> requirements;  // `requires`: bool expressions over extents
+  std::vector<Input> inputs;
+  std::vector<Equation> equations;  // each reads only inputs and earlier equations
+
+  const Input* find_input(Symbol name) const;
+  const Equation* find_equation(Symbol name) const;
+  const ExtentDecl* find_extent(Symbol name) const;
+  // Shape and type of an input or equation; null when there is none of that name.
+  const std::vector<Expr>* shape_of(Symbol name) const;
+  std::optional<ScalarType> type_of(Symbol name) const;
+  std::vector<const Equation*> outputs() const;
+};
+
+// Same content; spans are not content.
+bool operator==(const Algorithm& a, const Algorithm& b);
+
+// Values of extents, in declaration order or by name.
+using Bindings = std::unordered_map<Symbol, std::int64_t>;
+// Evaluates an Index or Bool expression over extents. Precondition: every extent in it is bound.
+std::int64_t evaluate_extents(Expr expr, const Bindings& bindings);
+
+}  // namespace tilewright::ir

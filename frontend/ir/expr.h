@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Scalar expressions, shared by algorithms and programs (a Program has no Fold). Immutable and
+// hash-consed in an ir::Context: equal expressions of one context are the same pointer. Each kind
+// names its fields once; print, parse, hash, walk, JSON and generation follow from that (text.h,
+// json.h, walk.h, generate.h). Meaning: interpret.h. Laws: tests/laws/round_trip_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "frontend/base/node_store.h"
+#include "frontend/ir/type.h"
+
+namespace tilewright::ir {
+
+enum class ExprKind : std::uint16_t {
+#define TILEWRIGHT_EXPR(name) name,
+#include "frontend/ir/expr_kinds.def"
+#undef TILEWRIGHT_EXPR
+};
+
+enum class OpCode : std::uint8_t {
+#define TILEWRIGHT_OP(name, text, syntax, precedence, arity, rule) name,
+#include "frontend/ir/ops.def"
+#undef TILEWRIGHT_OP
+};
+
+enum class Monoid : std::uint8_t {
+#define TILEWRIGHT_MONOID(name, text, op) name,
+#include "frontend/ir/monoids.def"
+#undef TILEWRIGHT_MONOID
+};
+
+enum class OpSyntax : std::uint8_t { Infix, Prefix, Function };
+enum class TypeRule : std::uint8_t { Arithmetic, Integer, Float, Compare, Logic };
+
+// One row of ops.def.
+struct OpInfo {
+  std::string_view name;  // "Add"
+  std::string_view text;  // "+"
+  OpSyntax syntax;
+  int precedence;
+  int arity;
+  TypeRule rule;
+};
+const OpInfo& op_info(OpCode op);
+inline constexpr int kNumOps = 0
+#define TILEWRIGHT_OP(name, text, syntax, precedence, arity, rule) +1
+#include "frontend/ir/ops.def"
+#undef TILEWRIGHT_OP
+    ;
+std::string_view monoid_text(Monoid monoid);
+OpCode monoid_op(Monoid monoid);
+inline constexpr int kNumMonoids = 4;
+
+struct ExprNode : NodeHeader {
+  static constexpr int kFamily = 0;
+  ScalarType type = ScalarType::Index;
+  std::uint64_t salt() const { return static_cast<std::uint64_t>(type); }
+};
+
+// A handle to an expression: one pointer, null by default. Valid while its Context lives.
+class Expr {
+ public:
+  Expr() = default;
+  explicit Expr(const ExprNode* node) : node_(node) {}
+  explicit operator bool() const { return node_ != nullptr; }
+  ExprKind kind() const { return static_cast<ExprKind>(node_->kind); }
+  ScalarType type() const { return node_->type; }
+  std::uint32_t index() const { return node_->index; }
+  std::uint64_t hash() const { return node_ ? node_->hash : 0; }
+  const ExprNode* node() const { return node_; }
+  // The node when it is a T, else null.
+  template <class T>
+  const T* as() const {
+    return node_ && kind() == T::kKind ? static_cast<const T*>(node_) : nullptr;
+  }
+  friend bool operator==(Expr a, Expr b) { return a.node_ == b.node_; }
+
+ private:
+  const ExprNode* node_ = nullptr;
+};
+
+// An integer literal of type Index or an integer type: `7`, `i32(7)`.
+struct IntConst : ExprNode {
+  static constexpr ExprKind kKind = ExprKind::IntConst;
+  std::int64_t value = 0;
+  static constexpr auto fields = std::tuple(field("value", &IntConst::value));
+};
+
+// A float literal, on the grid of its type; equal by bits: `f32(0.5)`, `f64(-inf)`, `f32(nan)`.
+struct FloatConst : ExprNode {
+  static constexpr ExprKind kKind = ExprKind::FloatConst;
+  double value = 0;
+  static constexpr auto fields = std::tuple(field("value", &FloatConst::value));
+};
+
+// `true`, `false`.
+struct BoolConst : ExprNode {
+  static constexpr ExprKind kKind = ExprKind::BoolConst;
+  bool value = false;
+  static constexpr auto fields = std::tuple(field("value", &BoolConst::value));
+};
+
+// An index of an equation, a fold variable, a loop variable or a let-bound scalar: `i`.
+struct Var : ExprNode {
+  static constexpr ExprKind kKind = ExprKind::Var;
+  Symbol name;
+  static constexpr auto fields = std::tuple(field("name", &Var::name));
+};
+
+// A symbolic extent of the algorithm; type Index: `M`.
+struct Extent : ExprNode {
+  static constexpr ExprKind kKind = ExprKind::Extent;
+  Symbol name;
+  static constexpr auto fields = std::tuple(field("name", &Extent::name));
+};
+
+// One element of a tensor (algorithm) or buffer (program); indices have type Index: `a[i, k]`.
+struct Read : ExprNode {
+  static constexpr ExprKind kKind = ExprKind::Read;
+  Symbol tensor;
+  NodeList<Expr> indices;
+  static constexpr auto fields =
+      std::tuple(field("tensor", &Read::tensor), field("indices", &Read::indices));
+};
+
+// A row of ops.def: `a + b`, `-a`, `exp(a)`.
+struct Op : ExprNode {
+  static constexpr ExprKind kKind = ExprKind::Op;
+  OpCode op = OpCode::Add;
+  NodeList<Expr> args;
+  static constexpr auto fields = std::tuple(field("op", &Op::op), field("args", &Op::args));
+};
+
+// The chosen arm alone is evaluated, so the other may be undefined or out of bounds:
+// `select(i > 0, x[i - 1], f32(0))`.
+struct Select : ExprNode {
+  static constexpr ExprKind kKind = ExprKind::Select;
+  Expr condition;
+  Expr then_value;
+  Expr else_value;
+  static constexpr auto fields =
+      std::tuple(field("condition", &Select::condition), field("then", &Select::then_value),
+                 field("else", &Select::else_value));
+};
+
+// Conversion to the node's type: `f32(x)`. Float to integer truncates towards zero and must fit.
+struct Cast : ExprNode {
+  static constexpr ExprKind kKind = ExprKind::Cast;
+  Expr value;
+  static constexpr auto fields = std::tuple(field("value", &Cast::value));
+};
+
+// The value rounded to the grid of `grid`; the type stays. A rounding point that never moves:
+// `round_to(bf16, x)`.
+struct RoundTo : ExprNode {
+  static constexpr ExprKind kKind = ExprKind::RoundTo;
+  ScalarType grid = ScalarType::F32;
+  Expr value;
+  static constexpr auto fields =
+      std::tuple(field("grid", &RoundTo::grid), field("value", &RoundTo::value));
+};
+
+// A reduction of `body` over lower[i] <= vars[i] < upper[i], in lexicographic order; bounds may use
+// outer indices and earlier variables. The empty fold is the identity: `sum(k < K) a[i, k] * b[k,
+// j]`, `max(1 <= s < i + 1, t < T) x[s, t]`.
+struct Fold : ExprNode {
+  static constexpr ExprKind kKind = ExprKind::Fold;
+  Monoid monoid = Monoid::Sum;
+  NodeList<Symbol> vars;
+  NodeList<Expr> lower;
+  NodeList<Expr> upper;
+  Expr body;
+  static constexpr auto fields = std::tuple(
+      field("monoid", &Fold::monoid), field("vars", &Fold::vars), field("lower", &Fold::lower),
+      field("upper", &Fold::upper), field("body", &Fold::body));
+};
+
+// Dispatch on the kind; f must accept every kind, so a new one that it forgot does not compile.
+template <class F>
+decltype(auto) visit(Expr expr, F&& f) {
+  switch (expr.kind()) {
+#define TILEWRIGHT_EXPR(name) \
+  case ExprKind::name: return f(*static_cast<const name*>(expr.node()));
+#include "frontend/ir/expr_kinds.def"
+#undef TILEWRIGHT_EXPR
+  }
+  __builtin_unreachable();
+}
+
+// Lambdas as one visitor: visit(e, Overloaded{[](const Var&) {...}, [](const auto&) {...}}).
+template <class... Fs>
+struct Overloaded : Fs... {
+  using Fs::operator()...;
+};
+template <class... Fs>
+Overloaded(Fs...) -> Overloaded<Fs...>;
+
+}  // namespace tilewright::ir
+
+template <>
+struct std::hash<tilewright::ir::Expr> {
+  std::size_t operator()(tilewright::ir::Expr e) const noexcept {
+    return static_cast<std::size_t>(e.hash());
+  }
+};

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a Program means: executes it cell by cell in exact mode (each operation in its declared
+// type) and traps what compiled code must never do: out-of-bounds access, read of an uninitialised
+// cell, a race between parallel iterations or vector lanes, undefined integer operations. Law:
+// object code equals it bit for bit. It also says which guards and tails a run reached.
+#pragma once
+
+#include "frontend/base/result.h"
+#include "frontend/ir/value.h"
+#include "lowering/program/program.h"
+
+namespace tilewright::program {
+
+// Which way each decision of the Program went over one or more runs. Decisions are numbered in
+// pre-order: every If (taken, not taken), every non-constant loop (no iteration, at least one), and
+// every loop or extent bound that is a `min` (first operand smaller, second operand smaller).
+struct Coverage {
+  struct Decision {
+    std::string text;  // the guard or bound, printed
+    bool first = false;
+    bool second = false;
+  };
+  std::vector<Decision> decisions;
+  // Number of outcomes not yet seen.
+  int missing() const;
+  void merge(const Coverage& other);
+};
+
+struct InterpretOptions {
+  std::int64_t step_limit = std::int64_t{1} << 40;
+  bool detect_races = true;
+  std::uint64_t schedule_seed = 0;  // not 0: parallel iterations run in this random order
+};
+
+struct InterpretResult {
+  ir::TensorMap outputs;
+  Coverage coverage;
+  std::int64_t steps = 0;
+};
+
+// Traps are diagnostics E05xx with evidence: sizes, loop variables, buffer, cell. Inputs must match
+// the parameters.
+Result<InterpretResult> interpret(ir::Context& context, const Program& program,
+                                  const ir::Bindings& bindings, const ir::TensorMap& inputs,
+                                  const InterpretOptions& options = {});
+
+}  // namespace tilewright::program
