@@ -15,7 +15,7 @@ WALLS = (
     ("fmt/", "fmt"), ("nlohmann/", "nlohmann_json"), ("xxhash.h", "xxhash"), ("toml++/", "tomlplusplus"),
     ("toml.hpp", "tomlplusplus"), ("isl/", "isl"), ("llvm/", "llvm"), ("llvm-c/", "llvm"), ("mlir/", "mlir"),
     ("z3", "z3"), ("sqlite3.h", "sqlite"), ("CLI/", "cli11"), ("gtest/", "gtest"), ("gmock/", "gtest"),
-    ("benchmark/", "benchmark"), ("cuda", "cuda"), ("Halide", "halide"),
+    ("benchmark/", "benchmark"), ("cuda", "cuda"), ("Halide", "halide"), ("mpfr.h", "mpfr"),
 )
 
 # Headers of C, POSIX, Linux and the compilers. Anything else with a suffix or a folder belongs to a wall.
@@ -90,6 +90,8 @@ def _allowed_walls(path, rooms):
     if path.startswith("tests/bench/"):
         return {"benchmark", "gtest"}
     if path.startswith("tests/"):
+        if path.startswith("tests/differential/"):
+            return {"gtest", "mpfr"}
         tested = posixpath.dirname(path).removeprefix("tests/unit/")
         return {"gtest"} | set(rooms.walls.get(tested, []))
     return set()
