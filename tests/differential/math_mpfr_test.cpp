@@ -3,8 +3,7 @@
 // The error of every f64 math function against MPFR at 140 bits. f64 has too many inputs to run
 // them all: what is tested is a fixed pseudo-random set (all bit patterns, and the range in which
 // each function is neither constant nor its argument) and the neighbours of every edge. Always
-// 20,000 inputs per function; with TILEWRIGHT_SLOW_TESTS=1, 10,000,000. Only built where
-// MPFR is.
+// 20,000 inputs per function; with TILEWRIGHT_SLOW_TESTS=1, 10,000,000.
 #include <gtest/gtest.h>
 #include <mpfr.h>
 
