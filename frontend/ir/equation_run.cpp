@@ -372,7 +372,7 @@ class EquationRun {
     // A level whose loop variable did not change keeps its values.
     dirty_ = loops_.size() + 1;
     if (*steps_left_ >= 0) return true;
-    failure_ = fail({Code::StepLimit,
+    failure_ = fail({Code::InterpretLimit,
                      equation_.span,
                      "the interpreter reached its step limit in equation `" +
                          std::string(equation_.name.text()) + "`",
@@ -490,7 +490,7 @@ class EquationRun {
       at += (d ? ", " : "") + std::to_string(i);
       shape += (d ? ", " : "") + std::to_string(cells.shape[d]);
     }
-    out->code = Code::ReadOutOfBounds;
+    out->code = Code::CellOutOfBounds;
     out->message = "`" + print(bad.instr->expr) + "` reads outside of `" +
                    std::string(cells.name.text()) + "`";
     out->remedy = "guard the read with select, or narrow the domain of the equation";

@@ -10,6 +10,7 @@
 
 #include "frontend/ir/cells.h"
 #include "frontend/ir/equation_run.h"
+#include "frontend/ir/given.h"
 #include "frontend/ir/intervals.h"
 #include "frontend/ir/text.h"
 #include "frontend/ir/walk.h"
@@ -17,90 +18,6 @@
 namespace tilewright::ir {
 
 namespace {
-
-constexpr std::int64_t kMaxCells = std::int64_t{1} << 31;
-
-std::string shape_text(const std::vector<std::int64_t>& shape) {
-  std::string text = "[";
-  for (std::size_t d = 0; d < shape.size(); ++d) text += (d ? ", " : "") + std::to_string(shape[d]);
-  return text + "]";
-}
-
-Result<Ok> check_bindings(const Algorithm& algorithm, const Bindings& bindings) {
-  for (const ExtentDecl& extent : algorithm.extents) {
-    const std::string name(extent.name.text());
-    auto it = bindings.find(extent.name);
-    if (it == bindings.end())
-      return fail(Code::BindingMismatch, extent.span, "the extent `" + name + "` has no value",
-                  "give a size for `" + name + "`");
-    const std::int64_t value = it->second;
-    const bool fits = value >= std::max<std::int64_t>(extent.min, 0) &&
-                      (!extent.max || value <= *extent.max) && value % extent.multiple_of == 0;
-    if (!fits) {
-      Diagnostic out{Code::BindingMismatch,
-                     extent.span,
-                     "the size " + std::to_string(value) + " of `" + name +
-                         "` is outside of its declared range",
-                     "choose a size that the declaration allows",
-                     {}};
-      out.evidence.emplace_back(name, std::to_string(value));
-      return fail(std::move(out));
-    }
-  }
-  for (Expr requirement : algorithm.requirements)
-    if (!evaluate_extents(requirement, bindings)) {
-      Diagnostic out{Code::BindingMismatch,
-                     {},
-                     "the sizes do not satisfy `" + print(requirement) + "`",
-                     "choose sizes that satisfy every `requires`",
-                     {}};
-      for (const ExtentDecl& extent : algorithm.extents)
-        out.evidence.emplace_back(extent.name.text(), std::to_string(bindings.at(extent.name)));
-      return fail(std::move(out));
-    }
-  return Ok{};
-}
-
-Result<std::vector<std::int64_t>> bound_shape(Symbol name, const std::vector<Expr>& shape,
-                                              const Bindings& bindings, Span span) {
-  std::vector<std::int64_t> out;
-  std::int64_t cells = 1;
-  for (Expr extent : shape) {
-    const std::int64_t value = evaluate_extents(extent, bindings);
-    if (value < 0)
-      return fail(Code::BindingMismatch, span,
-                  "the extent `" + print(extent) + "` of `" + std::string(name.text()) +
-                      "` is negative: " + std::to_string(value),
-                  "state with `requires` that it is at least 0");
-    if (value > 0 && (__builtin_mul_overflow(cells, value, &cells) || cells > kMaxCells))
-      return fail(Code::StepLimit, span,
-                  "`" + std::string(name.text()) + "` has more cells than the interpreter holds",
-                  "interpret at smaller sizes");
-    out.push_back(value);
-  }
-  return out;
-}
-
-Result<Ok> check_input(const Input& input, const Bindings& bindings, const TensorMap& inputs) {
-  TILEWRIGHT_TRY(shape, bound_shape(input.name, input.shape, bindings, input.span));
-  const std::string name(input.name.text());
-  auto it = inputs.find(input.name);
-  if (it == inputs.end())
-    return fail(Code::InputMismatch, input.span, "the input `" + name + "` is missing",
-                "give a tensor for `" + name + "`");
-  const Tensor& given = it->second;
-  if (given.type == input.type && given.shape == shape &&
-      static_cast<std::int64_t>(given.data.size()) == given.size())
-    return Ok{};
-  Diagnostic out{Code::InputMismatch,
-                 input.span,
-                 "the tensor for `" + name + "` does not fit its declaration",
-                 "give the declared type and shape",
-                 {}};
-  out.evidence.emplace_back("declared", std::string(type_text(input.type)) + shape_text(shape));
-  out.evidence.emplace_back("given", std::string(type_text(given.type)) + shape_text(given.shape));
-  return fail(std::move(out));
-}
 
 bool holds_nan(const Tensor& tensor) {
   return is_float(tensor.type) && std::any_of(tensor.data.begin(), tensor.data.end(),
@@ -125,7 +42,7 @@ Result<Ok> check_defined(const Equation& equation, const Tensor& tensor) {
     for (std::size_t d = cell.size(); d-- > 0; rest /= tensor.shape[d])
       cell[d] = rest % tensor.shape[d];
     Diagnostic out{
-        Code::UndefinedValue,
+        Code::UndefinedOutput,
         equation.span,
         "the output `" + std::string(equation.name.text()) +
             "` is undefined: 0/0, infinity minus infinity or 0 times infinity reached it",
@@ -146,7 +63,7 @@ struct Interpretation {
 Result<Interpretation> interpret_all(const Algorithm& algorithm, const Bindings& bindings,
                                      const TensorMap& inputs, const InterpretOptions& options,
                                      bool intervals) {
-  TILEWRIGHT_CHECK_OK(check_bindings(algorithm, bindings));
+  TILEWRIGHT_CHECK_OK(check_bindings(algorithm.extents, algorithm.requirements, bindings));
   Interpretation out;
   CellStore store(bindings);
   std::int64_t steps = options.step_limit;
@@ -168,7 +85,8 @@ Result<Interpretation> interpret_all(const Algorithm& algorithm, const Bindings&
     store.add(std::move(cells));
   };
   for (const Input& input : algorithm.inputs) {
-    TILEWRIGHT_CHECK_OK(check_input(input, bindings, inputs));
+    TILEWRIGHT_CHECK_OK(
+        check_tensor(input.name, input.type, input.shape, bindings, inputs, input.span));
     const Tensor& tensor = inputs.at(input.name);
     if (holds_nan(tensor)) {
       nan_given = true;

@@ -252,7 +252,7 @@ void logic_loop(OpCode op, const Columns& at, int n) {
   }
 }
 
-using Wide = __int128;
+__extension__ using Wide = __int128;
 struct IntRange {
   Wide low;
   Wide high;

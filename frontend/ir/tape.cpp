@@ -35,7 +35,7 @@ Slot TapeBuilder::add_var(Symbol name, int level, bool floating) {
   Variable variable;
   variable.scalar = new_slot(info);
   variable.level = level;
-  vars_[name] = variable;
+  bind(name, variable);
   return variable.scalar;
 }
 
@@ -48,7 +48,7 @@ TapeBuilder::LaneSlots TapeBuilder::add_lane_var(Symbol name, int level) {
   variable.column = new_slot(info);
   variable.is_lane = variable.has_column = true;
   variable.level = level;
-  vars_[name] = variable;
+  bind(name, variable);
   return {variable.scalar, variable.column};
 }
 
@@ -61,12 +61,17 @@ Slot TapeBuilder::add_column_var(Symbol name, int level, bool floating) {
   variable.column = new_slot(info);
   variable.has_column = true;
   variable.level = level;
-  vars_[name] = variable;
+  bind(name, variable);
   return variable.column;
 }
 
 void TapeBuilder::remove_var(Symbol name) {
   vars_.erase(name);
+}
+
+void TapeBuilder::bind(Symbol name, const Variable& variable) {
+  // What was derived from an earlier meaning of the name no longer holds.
+  if (!vars_.insert_or_assign(name, variable).second) facts_.clear();
 }
 
 BlockId TapeBuilder::begin_flat() {
@@ -135,7 +140,7 @@ std::optional<std::int64_t> TapeBuilder::step(Expr expr) {
 
 void TapeBuilder::refuse(Expr, std::string message) {
   if (!failure_)
-    failure_ = fail(Code::AlgorithmMalformed, {}, std::move(message),
+    failure_ = fail(Code::Malformed, {}, std::move(message),
                     "run the verifier; it says what is missing");
 }
 

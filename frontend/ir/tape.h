@@ -98,7 +98,6 @@ class TapeBuilder {
   LaneSlots add_lane_var(Symbol name, int level);
   // A variable that differs between lanes without being affine; the driver fills the column.
   Slot add_column_var(Symbol name, int level, bool floating);
-  void remove_var(Symbol name);
 
   // The slot that holds the value after the blocks of its levels ran.
   Result<Slot> compile(Expr expr);
@@ -132,6 +131,7 @@ class TapeBuilder {
     std::unordered_map<Slot, Slot> broadcasts;
   };
 
+  void bind(Symbol name, const Variable& variable);
   const Facts& facts(Expr expr);
   std::optional<std::int64_t> step(Expr expr);
   std::optional<std::int64_t> constant_index(Expr expr);
