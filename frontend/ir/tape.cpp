@@ -65,9 +65,6 @@ Slot TapeBuilder::add_column_var(Symbol name, int level, bool floating) {
   return variable.column;
 }
 
-void TapeBuilder::remove_var(Symbol name) {
-  vars_.erase(name);
-}
 
 void TapeBuilder::bind(Symbol name, const Variable& variable) {
   // What was derived from an earlier meaning of the name no longer holds.
