@@ -6,6 +6,15 @@ target_compile_options(tilewright_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
   $<$<BOOL:${TILEWRIGHT_WERROR}>:-Werror>)
 
+# The precompiled standard headers that every room shares. Third-party headers never stand in it: they
+# would be seen outside their wall.
+file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cpp "// The carrier of the precompiled header.\n")
+add_library(tilewright_precompiled OBJECT ${PROJECT_BINARY_DIR}/precompiled.cpp)
+target_link_libraries(tilewright_precompiled PRIVATE tilewright_warnings)
+target_precompile_headers(tilewright_precompiled PRIVATE
+  <algorithm> <array> <cstdint> <functional> <map> <memory> <optional> <span> <string> <string_view>
+  <tuple> <unordered_map> <utility> <variant> <vector>)
+
 # Sets <out> to the target name of a room's folder: frontend/ir -> tilewright_frontend_ir.
 function(tilewright_room_target room out)
   string(REPLACE "/" "_" name ${room})
@@ -24,7 +33,10 @@ function(tilewright_link_wall target wall)
     target_link_libraries(${target} PRIVATE tomlplusplus::tomlplusplus)
   elseif(wall STREQUAL "isl")
     target_link_libraries(${target} PRIVATE isl)
+  elseif(wall STREQUAL "z3")
+    target_link_libraries(${target} PRIVATE z3)
   elseif(wall STREQUAL "llvm")
+    # The shared libLLVM: the imported target carries no include folders of its own.
     target_include_directories(${target} SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
     target_link_libraries(${target} PRIVATE LLVM)
   else()
@@ -32,16 +44,19 @@ function(tilewright_link_wall target wall)
   endif()
 endfunction()
 
+# Declares a room. A folder without sources has no library; its headers may still be included.
 function(tilewright_room room)
   cmake_parse_arguments(ROOM "" "" "DEPS;WALL" ${ARGN})
+  tilewright_room_target(${room} target)
+  set_property(GLOBAL PROPERTY TILEWRIGHT_WALL_OF_${target} ${ROOM_WALL})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${room}/*.cpp)
   if(NOT sources)
     return()
   endif()
-  tilewright_room_target(${room} target)
   add_library(${target} STATIC ${sources})
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE tilewright_warnings)
+  target_precompile_headers(${target} REUSE_FROM tilewright_precompiled)
   foreach(dep IN LISTS ROOM_DEPS)
     tilewright_room_target(${dep} dep_target)
     if(TARGET ${dep_target})

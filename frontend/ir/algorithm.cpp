@@ -21,9 +21,15 @@ const T* find(const std::vector<T>& values, Symbol name) {
 }
 }  // namespace
 
-const Input* Algorithm::find_input(Symbol wanted) const { return find(inputs, wanted); }
-const Equation* Algorithm::find_equation(Symbol wanted) const { return find(equations, wanted); }
-const ExtentDecl* Algorithm::find_extent(Symbol wanted) const { return find(extents, wanted); }
+const Input* Algorithm::find_input(Symbol wanted) const {
+  return find(inputs, wanted);
+}
+const Equation* Algorithm::find_equation(Symbol wanted) const {
+  return find(equations, wanted);
+}
+const ExtentDecl* Algorithm::find_extent(Symbol wanted) const {
+  return find(extents, wanted);
+}
 
 const std::vector<Expr>* Algorithm::shape_of(Symbol wanted) const {
   if (const Input* input = find_input(wanted)) return &input->shape;
@@ -68,38 +74,22 @@ namespace {
 
 std::int64_t evaluate_extents_op(OpCode op, std::int64_t a, std::int64_t b) {
   switch (op) {
-    case OpCode::Add:
-      return a + b;
-    case OpCode::Sub:
-      return a - b;
-    case OpCode::Mul:
-      return a * b;
-    case OpCode::Div:
-      return b == 0 ? 0 : floor_div(a, b);
-    case OpCode::Mod:
-      return b == 0 ? 0 : floor_mod(a, b);
-    case OpCode::Min:
-      return std::min(a, b);
-    case OpCode::Max:
-      return std::max(a, b);
-    case OpCode::Eq:
-      return a == b;
-    case OpCode::Ne:
-      return a != b;
-    case OpCode::Lt:
-      return a < b;
-    case OpCode::Le:
-      return a <= b;
-    case OpCode::Gt:
-      return a > b;
-    case OpCode::Ge:
-      return a >= b;
-    case OpCode::And:
-      return a != 0 && b != 0;
-    case OpCode::Or:
-      return a != 0 || b != 0;
-    default:
-      return 0;
+    case OpCode::Add: return a + b;
+    case OpCode::Sub: return a - b;
+    case OpCode::Mul: return a * b;
+    case OpCode::Div: return b == 0 ? 0 : floor_div(a, b);
+    case OpCode::Mod: return b == 0 ? 0 : floor_mod(a, b);
+    case OpCode::Min: return std::min(a, b);
+    case OpCode::Max: return std::max(a, b);
+    case OpCode::Eq: return a == b;
+    case OpCode::Ne: return a != b;
+    case OpCode::Lt: return a < b;
+    case OpCode::Le: return a <= b;
+    case OpCode::Gt: return a > b;
+    case OpCode::Ge: return a >= b;
+    case OpCode::And: return a != 0 && b != 0;
+    case OpCode::Or: return a != 0 || b != 0;
+    default: return 0;
   }
 }
 

@@ -2,6 +2,7 @@
 #include "frontend/ir/context.h"
 
 #include <cassert>
+#include <cmath>
 #include <limits>
 
 #include "frontend/ir/index_math.h"
@@ -28,13 +29,21 @@ constexpr MonoidRow kMonoids[] = {
 };
 static_assert(std::size(kMonoids) == kNumMonoids);
 
-bool is_numeric(ScalarType type) { return type != ScalarType::Bool; }
+bool is_numeric(ScalarType type) {
+  return type != ScalarType::Bool;
+}
 
 }  // namespace
 
-const OpInfo& op_info(OpCode op) { return kOps[static_cast<int>(op)]; }
-std::string_view monoid_text(Monoid monoid) { return kMonoids[static_cast<int>(monoid)].text; }
-OpCode monoid_op(Monoid monoid) { return kMonoids[static_cast<int>(monoid)].op; }
+const OpInfo& op_info(OpCode op) {
+  return kOps[static_cast<int>(op)];
+}
+std::string_view monoid_text(Monoid monoid) {
+  return kMonoids[static_cast<int>(monoid)].text;
+}
+OpCode monoid_op(Monoid monoid) {
+  return kMonoids[static_cast<int>(monoid)].op;
+}
 
 bool op_type(OpCode op, std::span<const Expr> args, ScalarType* type) {
   const OpInfo& info = op_info(op);
@@ -43,21 +52,13 @@ bool op_type(OpCode op, std::span<const Expr> args, ScalarType* type) {
   for (Expr arg : args)
     if (arg.type() != operand) return false;
   switch (info.rule) {
-    case TypeRule::Arithmetic:
-      *type = operand;
-      return is_numeric(operand);
+    case TypeRule::Arithmetic: *type = operand; return is_numeric(operand);
     case TypeRule::Integer:
       *type = operand;
       return operand == ScalarType::Index || is_integer(operand);
-    case TypeRule::Float:
-      *type = operand;
-      return is_float(operand);
-    case TypeRule::Compare:
-      *type = ScalarType::Bool;
-      return true;
-    case TypeRule::Logic:
-      *type = ScalarType::Bool;
-      return operand == ScalarType::Bool;
+    case TypeRule::Float: *type = operand; return is_float(operand);
+    case TypeRule::Compare: *type = ScalarType::Bool; return true;
+    case TypeRule::Logic: *type = ScalarType::Bool; return operand == ScalarType::Bool;
   }
   return false;
 }
@@ -70,7 +71,9 @@ Expr Context::integer(ScalarType type, std::int64_t value) {
 
 Expr Context::real(ScalarType type, double value) {
   FloatConst node;
-  node.value = round_to_type(type, value);
+  // One NaN only: text has no other, and no meaning depends on its payload.
+  node.value =
+      std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : round_to_type(type, value);
   return make(node, type);
 }
 
@@ -163,7 +166,9 @@ Expr Context::fold(Monoid monoid, std::span<const Symbol> vars, std::span<const 
   return make(node, body.type());
 }
 
-Expr Context::ceil_div(Expr a, std::int64_t b) { return floor_div(add(a, index(b - 1)), index(b)); }
+Expr Context::ceil_div(Expr a, std::int64_t b) {
+  return floor_div(add(a, index(b - 1)), index(b));
+}
 
 Expr Context::monoid_identity(Monoid monoid, ScalarType type) {
   using Limits = std::numeric_limits<std::int64_t>;
@@ -173,14 +178,10 @@ Expr Context::monoid_identity(Monoid monoid, ScalarType type) {
                               : type == ScalarType::I32 ? std::numeric_limits<std::int32_t>::min()
                                                         : Limits::min();
   switch (monoid) {
-    case Monoid::Sum:
-      return floating ? real(type, 0.0) : integer(type, 0);
-    case Monoid::Prod:
-      return floating ? real(type, 1.0) : integer(type, 1);
-    case Monoid::Min:
-      return floating ? real(type, inf) : integer(type, ~lowest);
-    case Monoid::Max:
-      return floating ? real(type, -inf) : integer(type, lowest);
+    case Monoid::Sum: return floating ? real(type, 0.0) : integer(type, 0);
+    case Monoid::Prod: return floating ? real(type, 1.0) : integer(type, 1);
+    case Monoid::Min: return floating ? real(type, inf) : integer(type, ~lowest);
+    case Monoid::Max: return floating ? real(type, -inf) : integer(type, lowest);
   }
   __builtin_unreachable();
 }

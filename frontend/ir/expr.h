@@ -183,8 +183,7 @@ template <class F>
 decltype(auto) visit(Expr expr, F&& f) {
   switch (expr.kind()) {
 #define TILEWRIGHT_EXPR(name) \
-  case ExprKind::name:        \
-    return f(*static_cast<const name*>(expr.node()));
+  case ExprKind::name: return f(*static_cast<const name*>(expr.node()));
 #include "frontend/ir/expr_kinds.def"
 #undef TILEWRIGHT_EXPR
   }

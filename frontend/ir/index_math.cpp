@@ -18,34 +18,20 @@ std::optional<std::int64_t> constant(Expr e) {
 Expr fold_constants(Context& context, OpCode op, std::int64_t a, std::int64_t b) {
   std::int64_t r = 0;
   switch (op) {
-    case OpCode::Add:
-      return __builtin_add_overflow(a, b, &r) ? Expr() : context.index(r);
-    case OpCode::Sub:
-      return __builtin_sub_overflow(a, b, &r) ? Expr() : context.index(r);
-    case OpCode::Mul:
-      return __builtin_mul_overflow(a, b, &r) ? Expr() : context.index(r);
-    case OpCode::Div:
-      return b == 0 || b == -1 ? Expr() : context.index(floor_div(a, b));
-    case OpCode::Mod:
-      return b == 0 || b == -1 ? Expr() : context.index(floor_mod(a, b));
-    case OpCode::Min:
-      return context.index(std::min(a, b));
-    case OpCode::Max:
-      return context.index(std::max(a, b));
-    case OpCode::Eq:
-      return context.boolean(a == b);
-    case OpCode::Ne:
-      return context.boolean(a != b);
-    case OpCode::Lt:
-      return context.boolean(a < b);
-    case OpCode::Le:
-      return context.boolean(a <= b);
-    case OpCode::Gt:
-      return context.boolean(a > b);
-    case OpCode::Ge:
-      return context.boolean(a >= b);
-    default:
-      return {};
+    case OpCode::Add: return __builtin_add_overflow(a, b, &r) ? Expr() : context.index(r);
+    case OpCode::Sub: return __builtin_sub_overflow(a, b, &r) ? Expr() : context.index(r);
+    case OpCode::Mul: return __builtin_mul_overflow(a, b, &r) ? Expr() : context.index(r);
+    case OpCode::Div: return b == 0 || b == -1 ? Expr() : context.index(floor_div(a, b));
+    case OpCode::Mod: return b == 0 || b == -1 ? Expr() : context.index(floor_mod(a, b));
+    case OpCode::Min: return context.index(std::min(a, b));
+    case OpCode::Max: return context.index(std::max(a, b));
+    case OpCode::Eq: return context.boolean(a == b);
+    case OpCode::Ne: return context.boolean(a != b);
+    case OpCode::Lt: return context.boolean(a < b);
+    case OpCode::Le: return context.boolean(a <= b);
+    case OpCode::Gt: return context.boolean(a > b);
+    case OpCode::Ge: return context.boolean(a >= b);
+    default: return {};
   }
 }
 
@@ -79,23 +65,17 @@ Expr fold_index(Context& context, OpCode op, Expr a, Expr b) {
       if (cb && *cb == 1) return a;
       if (cb && *cb == 0) return b;
       return {};
-    case OpCode::Div:
-      return cb && *cb == 1 ? a : Expr();
-    case OpCode::Mod:
-      return cb && *cb == 1 ? context.index(0) : Expr();
+    case OpCode::Div: return cb && *cb == 1 ? a : Expr();
+    case OpCode::Mod: return cb && *cb == 1 ? context.index(0) : Expr();
     case OpCode::Min:
-    case OpCode::Max:
-      return a == b ? a : Expr();
+    case OpCode::Max: return a == b ? a : Expr();
     case OpCode::Eq:
     case OpCode::Le:
-    case OpCode::Ge:
-      return a == b ? context.boolean(true) : Expr();
+    case OpCode::Ge: return a == b ? context.boolean(true) : Expr();
     case OpCode::Ne:
     case OpCode::Lt:
-    case OpCode::Gt:
-      return a == b ? context.boolean(false) : Expr();
-    default:
-      return {};
+    case OpCode::Gt: return a == b ? context.boolean(false) : Expr();
+    default: return {};
   }
 }
 

@@ -30,11 +30,15 @@ constexpr TypeRow kTypes[kNumScalarTypes] = {
     {"f64", 8, 53, 0x1p-1074, DBL_MAX},
 };
 
-const TypeRow& row(ScalarType type) { return kTypes[static_cast<int>(type)]; }
+const TypeRow& row(ScalarType type) {
+  return kTypes[static_cast<int>(type)];
+}
 
 }  // namespace
 
-std::string_view type_text(ScalarType type) { return row(type).text; }
+std::string_view type_text(ScalarType type) {
+  return row(type).text;
+}
 
 std::optional<ScalarType> parse_type(std::string_view text) {
   for (int i = 0; i < kNumScalarTypes; ++i)
@@ -42,16 +46,24 @@ std::optional<ScalarType> parse_type(std::string_view text) {
   return std::nullopt;
 }
 
-bool is_float(ScalarType type) { return row(type).significand_bits != 0; }
+bool is_float(ScalarType type) {
+  return row(type).significand_bits != 0;
+}
 bool is_integer(ScalarType type) {
   return type == ScalarType::I8 || type == ScalarType::I32 || type == ScalarType::I64;
 }
-int size_bytes(ScalarType type) { return row(type).bytes; }
+int size_bytes(ScalarType type) {
+  return row(type).bytes;
+}
 double unit_roundoff(ScalarType type) {
   return is_float(type) ? std::ldexp(1.0, -row(type).significand_bits) : 0.0;
 }
-double smallest_subnormal(ScalarType type) { return row(type).smallest_subnormal; }
-double largest_finite(ScalarType type) { return row(type).largest_finite; }
+double smallest_subnormal(ScalarType type) {
+  return row(type).smallest_subnormal;
+}
+double largest_finite(ScalarType type) {
+  return row(type).largest_finite;
+}
 
 std::uint16_t bf16_bits(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
@@ -116,29 +128,20 @@ double round_to_grid(double x, int bits, int min_exponent, double largest) {
 
 double round_to_type(ScalarType type, double x) {
   switch (type) {
-    case ScalarType::F64:
-      return x;
-    case ScalarType::F32:
-      return static_cast<double>(static_cast<float>(x));
-    case ScalarType::F16:
-      return round_to_grid(x, 11, -24, 65504.0);
-    case ScalarType::BF16:
-      return round_to_grid(x, 8, -133, 0x1.fep127);
-    default:
-      return x;
+    case ScalarType::F64: return x;
+    case ScalarType::F32: return static_cast<double>(static_cast<float>(x));
+    case ScalarType::F16: return round_to_grid(x, 11, -24, 65504.0);
+    case ScalarType::BF16: return round_to_grid(x, 8, -133, 0x1.fep127);
+    default: return x;
   }
 }
 
 std::int64_t wrap_to_type(ScalarType type, std::int64_t x) {
   switch (type) {
-    case ScalarType::Bool:
-      return x != 0;
-    case ScalarType::I8:
-      return static_cast<std::int8_t>(x);
-    case ScalarType::I32:
-      return static_cast<std::int32_t>(x);
-    default:
-      return x;
+    case ScalarType::Bool: return x != 0;
+    case ScalarType::I8: return static_cast<std::int8_t>(x);
+    case ScalarType::I32: return static_cast<std::int32_t>(x);
+    default: return x;
   }
 }
 

@@ -37,14 +37,7 @@ std::vector<LaneIndex> Emitter::row_major(std::span<const Expr> extents) {
 Emitter::Address Emitter::address(const Buffer& buffer, std::span<const Expr> indices) {
   std::vector<std::optional<LaneIndex>> parts;
   for (Expr index : indices) parts.push_back(affine(index));
-  if (buffer.private_lanes > 1) {
-    // The copy of this lane; an inner vector loop repeats each lane of the outer one.
-    if (buffer.private_lanes == lanes_) {
-      parts.push_back(LaneIndex{nullptr, 0, b_.getInt64(1)});
-    } else {
-      parts.push_back(std::nullopt);
-    }
-  }
+  if (buffer.private_lanes > 1) parts.push_back(LaneIndex{nullptr, 0, b_.getInt64(1)});
   LaneIndex sum;
   llvm::Value* lanes = nullptr;
   for (std::size_t d = 0; d < parts.size(); ++d) {
@@ -52,13 +45,7 @@ Emitter::Address Emitter::address(const Buffer& buffer, std::span<const Expr> in
       sum = add(sum, scale(*parts[d], buffer.strides[d]), false);
       continue;
     }
-    llvm::Value* index = nullptr;
-    if (d < indices.size()) {
-      index = broadcast(evaluate(indices[d]));
-    } else {
-      index = b_.CreateUDiv(ramp(b_.getInt64Ty()),
-                            b_.CreateVectorSplat(lanes_, b_.getInt64(lanes_ / buffer.private_lanes)));
-    }
+    llvm::Value* index = broadcast(evaluate(indices[d]));
     llvm::Value* part =
         b_.CreateMul(index, b_.CreateVectorSplat(lanes_, base_of(buffer.strides[d])));
     lanes = lanes ? b_.CreateAdd(lanes, part) : part;
@@ -271,10 +258,7 @@ std::optional<std::vector<int>> Emitter::register_cells(const Buffer& buffer, st
                (part->stride == nullptr || llvm::isa<llvm::ConstantInt>(part->stride));
     parts.push_back(part.value_or(LaneIndex{}));
   }
-  if (buffer.private_lanes > 1) {
-    constant = constant && buffer.private_lanes == lanes_;
-    parts.push_back(LaneIndex{nullptr, 0, b_.getInt64(1)});
-  }
+  if (buffer.private_lanes > 1) parts.push_back(LaneIndex{nullptr, 0, b_.getInt64(1)});
   if (parts.empty()) parts.push_back({});
   std::int64_t row_number = 0;
   for (std::size_t d = 0; constant && d + 1 < parts.size(); ++d) {

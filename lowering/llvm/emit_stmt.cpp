@@ -149,51 +149,26 @@ void Emitter::emit_unrolled(const program::For& loop) {
   }
 }
 
-// Values per lane of an outer vector loop repeat for each lane of the inner one.
-void Emitter::widen_lanes(int factor) {
-  std::vector<int> repeat(lanes_ * factor);
-  for (int i = 0; i < lanes_ * factor; ++i) repeat[i] = i / factor;
-  auto widen = [&](llvm::Value* v) { return v ? b_.CreateShuffleVector(v, repeat) : nullptr; };
-  for (auto& [name, binding] : env_) {
-    const bool ramped = binding.index && binding.index->stride;
-    if (!binding.value.varying && !ramped) continue;
-    binding.value = {widen(binding.value.v ? binding.value.v : materialise(*binding.index).v), true};
-    binding.index.reset();
-  }
-  mask_.lanes = widen(mask_.lanes);
-  lanes_ *= factor;
-}
-
 void Emitter::emit_vector(const program::For& loop) {
   auto lower = affine(loop.lower);
   auto upper = affine(loop.upper);
+  const std::string name(loop.var.text());
   if (!lower || !upper || lower->variable || upper->variable || lower->stride || upper->stride ||
-      (upper->constant - lower->constant) * lanes_ > kMostLanes)
+      upper->constant - lower->constant > kMostLanes)
     return state_.refuse(Code::BadLoopBounds,
-                         "vector loop `" + std::string(loop.var.text()) + "` has no constant bounds, or over " +
+                         "vector loop `" + name + "` has no constant bounds, or over " +
                              std::to_string(kMostLanes) + " lanes",
                          "split it by a constant first");
   const std::int64_t width = upper->constant - lower->constant;
   if (width <= 0) return;
   if (width == 1) return emit_unrolled(loop);
-  // An inner loop sees the outer lanes repeated; after it they are as before.
-  const auto outer_env = env_;
-  const Mask outer_mask = mask_;
-  const int outer_lanes = lanes_;
-  const int factor = static_cast<int>(width);
-  if (outer_lanes == 1) {
-    lanes_ = factor;
-    bind(loop.var, {nullptr, true}, LaneIndex{nullptr, lower->constant, b_.getInt64(1)});
-  } else {
-    widen_lanes(factor);
-    std::vector<llvm::Constant*> lanes(lanes_);
-    for (int i = 0; i < lanes_; ++i) lanes[i] = b_.getInt64(lower->constant + i % factor);
-    bind(loop.var, {llvm::ConstantVector::get(lanes), true});
-  }
+  if (lanes_ > 1)
+    return state_.refuse(Code::BadLoopBounds, "vector loop `" + name + "` lies inside another vector loop",
+                         "unroll one of them, or fuse them first");
+  lanes_ = static_cast<int>(width);
+  bind(loop.var, {nullptr, true}, LaneIndex{nullptr, lower->constant, b_.getInt64(1)});
   emit(loop.body);
-  env_ = outer_env;
-  mask_ = outer_mask;
-  lanes_ = outer_lanes;
+  lanes_ = 1;
   varies_.clear();
 }
 

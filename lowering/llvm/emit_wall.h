@@ -183,7 +183,6 @@ class Emitter {
   void emit_vector(const program::For& loop);
   void emit_if(const program::If& branch);
   void emit_masked(llvm::Value* mask, program::Stmt body);
-  void widen_lanes(int factor);
   llvm::MDNode* loop_metadata();
   struct LoopBlocks {
     llvm::BasicBlock* after;

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Expressions as they stand in a text: names unresolved, literals untyped, places kept. One reader for
+// algorithms, programs and guards of schedules; elaborate.h gives them names and types. Operators, their
+// precedence and the functions come from ops.def, reductions from monoids.def.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "frontend/base/text.h"
+#include "frontend/ir/expr.h"
+
+namespace tilewright::ir {
+
+enum class SyntaxKind : std::uint8_t {
+  Number,  // `7`, `-0.5`, `inf`, `nan`
+  Boolean,  // `true`
+  Name,  // `i`
+  Index,  // `a[i, k]`; args are the indices
+  Call,  // `exp(x)`, `f32(x)`, `select(c, a, b)`
+  Operator,
+  Fold,  // `sum(1 <= k < K, t < T) body`; args are lower, upper of each variable, then the body
+};
+
+struct Syntax {
+  SyntaxKind kind = SyntaxKind::Name;
+  Span span;
+  std::string_view text;  // the name, number without sign, function or operator; in the source
+  Span text_span;
+  bool negative = false;  // of a Number
+  bool is_float = false;  // a Number with fraction, exponent, or `inf`, `nan`
+  bool grouped = false;  // in parentheses
+  OpCode op = OpCode::Add;
+  Monoid monoid = Monoid::Sum;
+  std::vector<Token> vars;  // of a Fold
+  std::vector<std::unique_ptr<Syntax>> args;  // a lower bound of a Fold may be null: 0
+  int depth = 1;
+
+  // Filled once by elaboration: the type that follows without looking at the place.
+  mutable std::optional<ScalarType> natural_type;
+  mutable bool natural_type_known = false;
+};
+using SyntaxPtr = std::unique_ptr<Syntax>;
+
+// Null after reporting to the cursor.
+SyntaxPtr parse_expr_syntax(TextCursor& cursor);
+// `[a, b]` with the bracket already taken; nullopt after reporting.
+std::optional<std::vector<SyntaxPtr>> parse_index_list(TextCursor& cursor);
+
+// The operation that is called by this name: `exp`, `min`.
+std::optional<OpCode> function_named(std::string_view text);
+std::optional<Monoid> monoid_named(std::string_view text);
+// Words that no declaration may use: types, functions, monoids, literals and statement keywords of the
+// algorithm and program languages.
+bool is_reserved_name(std::string_view text);
+
+}  // namespace tilewright::ir

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The entry of `build`: inlining, names, bindings and the nests at the root.
+#include "lowering/build/build.h"
+
+#include <algorithm>
+
+#include "frontend/ir/walk.h"
+#include "lowering/build/builder.h"
+
+namespace tilewright::build {
+
+Failure refuse(std::string message, std::string remedy,
+               std::vector<std::pair<std::string, std::string>> evidence) {
+  return fail(Diagnostic{
+      Code::ScheduleRefused, {}, std::move(message), std::move(remedy), {}, std::move(evidence)});
+}
+
+Builder::Builder(ir::Context& context_in, poly::Context& polyhedra_in,
+                 const ir::Algorithm& algorithm_in, const tree::Schedule& schedule_in)
+    : context(context_in),
+      polyhedra(polyhedra_in),
+      algorithm(algorithm_in),
+      schedule(schedule_in),
+      ranges(extent_ranges(algorithm_in)),
+      equations_(algorithm_in.equations) {
+  for (const ir::ExtentDecl& extent : algorithm.extents) used_names_.insert(extent.name);
+  for (const ir::Input& input : algorithm.inputs) used_names_.insert(input.name);
+  for (const ir::Equation& e : algorithm.equations)
+    if (e.is_output) used_names_.insert(e.name);
+}
+
+Symbol Builder::fresh(std::string_view wanted) {
+  Symbol name = context.symbol(wanted);
+  for (int i = 2; !used_names_.insert(name).second; ++i)
+    name = context.symbol(std::string(wanted) + "_" + std::to_string(i));
+  return name;
+}
+
+void Builder::declare_loop(Symbol var, Expr lower, Expr upper) {
+  const ir::Interval lo = ir::interval(lower, ranges);
+  const ir::Interval hi = ir::interval(upper, ranges);
+  ir::Interval range{lo.lo, std::nullopt};
+  if (hi.hi) range.hi = *hi.hi - 1;
+  ranges[var] = range;
+}
+
+const ir::Equation* Builder::equation(Symbol nest) const {
+  auto it = std::find_if(equations_.begin(), equations_.end(),
+                         [&](const ir::Equation& e) { return e.name == nest; });
+  return it == equations_.end() ? nullptr : &*it;
+}
+
+Result<Ok> Builder::inline_equations() {
+  auto is_inlined = [&](Symbol name) {
+    const auto& names = schedule.tree.inlined;
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  // Producers come first, so a producer's own value is already free of inlined reads.
+  for (ir::Equation& reader : equations_) {
+    reader.value = ir::rewrite(context, reader.value, [&](Expr expr) -> Expr {
+      const auto* read = expr.as<ir::Read>();
+      if (!read || !is_inlined(read->tensor)) return {};
+      const ir::Equation* producer = equation(read->tensor);
+      ir::Substitution indices;
+      for (std::size_t i = 0; i < producer->indices.size(); ++i)
+        indices[producer->indices[i]] = read->indices[i];
+      return ir::substitute(context, producer->value, indices);
+    });
+  }
+  for (Symbol name : schedule.tree.inlined) {
+    const ir::Equation* e = equation(name);
+    if (!e)
+      return refuse("`" + std::string(name.text()) + "` is not an equation",
+                    "inline an equation by its name");
+    if (e->is_output)
+      return refuse("`" + std::string(name.text()) + "` is an output and cannot be inlined",
+                    "drop the `inline`, or inline an equation that is not an output");
+    if (e->fold())
+      return refuse("`" + std::string(name.text()) + "` is a reduction and cannot be inlined",
+                    "use `compute_at` to compute it inside a loop of its reader");
+  }
+  return Ok{};
+}
+
+std::vector<const tree::Nest*> Builder::placed_at(Symbol nest, Symbol loop) const {
+  std::vector<const tree::Nest*> out;
+  for (const tree::Nest& n : schedule.tree.nests)
+    if (n.at && n.at->nest == nest && n.at->loop == loop) out.push_back(&n);
+  return out;
+}
+
+bool Builder::stands_inside(const tree::Nest& nest, const tree::Nest& owner, Symbol loop) const {
+  if (&nest == &owner) return true;
+  const tree::Nest* n = &nest;
+  for (std::size_t hops = 0; n && n->at && hops <= schedule.tree.nests.size(); ++hops) {
+    if (n->at->nest == owner.name) {
+      // At that loop or one further in.
+      bool reached = false;
+      for (const tree::Loop& l : owner.loops) {
+        reached |= l.name == loop;
+        if (l.name == n->at->loop) return reached;
+      }
+      return false;
+    }
+    n = schedule.tree.find(n->at->nest);
+  }
+  return false;
+}
+
+Region Builder::whole(const std::vector<Expr>& shape) const {
+  Region region;
+  region.lower.assign(shape.size(), context.index(0));
+  region.size = shape;
+  region.max_size = shape;
+  return region;
+}
+
+std::vector<Expr> Builder::buffer_index(const Env& env, Symbol tensor,
+                                        const std::vector<Expr>& cell, Symbol* buffer) const {
+  auto it = env.bindings.find(tensor);
+  if (it == env.bindings.end()) {
+    *buffer = tensor;
+    std::vector<Expr> index;
+    for (Expr e : cell) index.push_back(simplify(e));
+    return index;
+  }
+  const Binding& binding = it->second;
+  *buffer = binding.buffer;
+  std::vector<Expr> local;
+  for (std::size_t i = 0; i < cell.size(); ++i)
+    local.push_back(
+        simplify(binding.lower.empty() ? cell[i] : context.sub(cell[i], binding.lower[i])));
+  if (!binding.stage) return local;
+  std::vector<Expr> index;
+  for (const tree::LayoutComponent& part : binding.stage->layout) {
+    const auto& dims = binding.stage->dims;
+    const auto at = std::find(dims.begin(), dims.end(), part.dim) - dims.begin();
+    const Expr value = local[static_cast<std::size_t>(at)];
+    const Expr factor = context.index(part.factor);
+    switch (part.part) {
+      case tree::LayoutComponent::Part::Whole: index.push_back(value); break;
+      case tree::LayoutComponent::Part::Quotient:
+        index.push_back(simplify(context.floor_div(value, factor)));
+        break;
+      case tree::LayoutComponent::Part::Remainder:
+        index.push_back(simplify(context.floor_mod(value, factor)));
+        break;
+    }
+  }
+  return index;
+}
+
+Expr Builder::read(const Env& env, Symbol tensor, const std::vector<Expr>& cell) const {
+  Symbol buffer;
+  const std::vector<Expr> index = buffer_index(env, tensor, cell, &buffer);
+  return context.read(buffer, index, *algorithm.type_of(tensor));
+}
+
+const std::vector<Expr>* Builder::buffer_extents(const Env& env, Symbol buffer) const {
+  for (const auto& [tensor, binding] : env.bindings)
+    if (binding.buffer == buffer) return &binding.extents;
+  return algorithm.shape_of(buffer);
+}
+
+Expr Builder::localise(const Env& env, Expr expr, const ir::Substitution& indices) const {
+  const Expr moved = ir::substitute(context, expr, indices);
+  const Expr redirected = ir::rewrite(context, moved, [&](Expr e) -> Expr {
+    const auto* r = e.as<ir::Read>();
+    return r ? read(env, r->tensor, {r->indices.begin(), r->indices.end()}) : Expr();
+  });
+  return simplify(redirected);
+}
+
+// The nests at the root in order; a local equation's buffer lives for all that follow.
+Result<Stmt> Builder::emit_roots(std::size_t first, Env& env) {
+  const auto& nests = schedule.tree.nests;
+  while (first < nests.size() && nests[first].at) ++first;
+  if (first == nests.size()) return program::make_block(context, {});
+  const tree::Nest& nest = nests[first];
+  const ir::Equation* e = equation(nest.name);
+  if (!e)
+    return refuse("`" + std::string(nest.name.text()) + "` is staged at the root",
+                  "give `stage ... at` a loop");
+  const Region region = whole(e->shape);
+  if (!e->is_output)
+    return emit_placed(nest, region, env, [&](Env& inner) { return emit_roots(first + 1, inner); });
+  TILEWRIGHT_TRY(head, emit_nest(nest, region, env));
+  TILEWRIGHT_TRY(tail, emit_roots(first + 1, env));
+  const Stmt both[] = {head, tail};
+  return program::make_block(context, both);
+}
+
+Result<program::Program> Builder::run() {
+  TILEWRIGHT_CHECK_OK(tree::verify(algorithm, schedule.tree));
+  TILEWRIGHT_CHECK_OK(inline_equations());
+  program::Program out;
+  out.name = algorithm.name;
+  out.algorithm = algorithm.name;
+  out.extents = algorithm.extents;
+  out.requirements = algorithm.requirements;
+  out.requirements.insert(out.requirements.end(), schedule.guards.begin(), schedule.guards.end());
+  for (const ir::Input& input : algorithm.inputs)
+    out.parameters.push_back({input.name, input.type, input.shape, false});
+  for (const ir::Equation* e : algorithm.outputs())
+    out.parameters.push_back({e->name, e->type, e->shape, true});
+  Env env;
+  TILEWRIGHT_TRY(body, emit_roots(0, env));
+  out.body = body;
+  return out;
+}
+
+Result<program::Program> build(ir::Context& context, poly::Context& polyhedra,
+                               const ir::Algorithm& algorithm, const tree::Schedule& schedule) {
+  return Builder(context, polyhedra, algorithm, schedule).run();
+}
+
+}  // namespace tilewright::build

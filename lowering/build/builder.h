@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the parts of `build` share: names, facts, where each tensor lives at a point of the tree, and the
+// regions that nests under a loop need.
+#pragma once
+
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "frontend/base/result.h"
+#include "frontend/ir/simplify.h"
+#include "lowering/build/loop_space.h"
+#include "lowering/program/program.h"
+#include "schedules/polyhedra/context.h"
+#include "schedules/tree/tree.h"
+
+namespace tilewright::build {
+
+using ir::Expr;
+using program::Stmt;
+
+// A box of cells: lo <= cell < lo + size, and an upper bound of each size in extents alone.
+struct Region {
+  std::vector<Expr> lower;
+  std::vector<Expr> size;
+  std::vector<Expr> max_size;
+};
+
+// Where the cells of a tensor are for the code being emitted: cell - lower, through the layout if there is one.
+struct Binding {
+  Symbol buffer;
+  std::vector<Expr> lower;  // empty: the buffer is the whole tensor
+  std::vector<Expr> extents;  // of the buffer
+  const tree::Stage* stage = nullptr;  // its layout
+};
+
+// A loop of the Program that surrounds the code being emitted.
+struct LiveLoop {
+  Symbol var;
+  Expr lower;
+  Expr upper;
+};
+
+struct Env {
+  std::vector<LiveLoop> loops;
+  std::map<Symbol, Binding> bindings;
+};
+
+class Builder {
+ public:
+  Builder(ir::Context& context, poly::Context& polyhedra, const ir::Algorithm& algorithm,
+          const tree::Schedule& schedule);
+
+  Result<program::Program> run();
+
+  // A name that the Program does not have yet: `wanted`, or `wanted_2`, ...
+  Symbol fresh(std::string_view wanted);
+  Expr simplify(Expr expr) const { return ir::simplify(context, expr, ranges); }
+  // Declares a loop variable's range for simplification.
+  void declare_loop(Symbol var, Expr lower, Expr upper);
+  // The read of a tensor's cell where its binding says.
+  Expr read(const Env& env, Symbol tensor, const std::vector<Expr>& cell) const;
+  std::vector<Expr> buffer_index(const Env& env, Symbol tensor, const std::vector<Expr>& cell,
+                                 Symbol* buffer) const;
+  // Extents of a buffer by its name in the Program; null when it is neither bound nor a parameter.
+  const std::vector<Expr>* buffer_extents(const Env& env, Symbol buffer) const;
+  // An upper bound, in extents alone, of an expression in the indices of an equation.
+  Expr largest(const ir::Equation& equation, Expr expr) const;
+  // An expression of the algorithm with indices replaced and reads redirected.
+  Expr localise(const Env& env, Expr expr, const ir::Substitution& indices) const;
+
+  // The nests placed in the body of a loop, in order.
+  std::vector<const tree::Nest*> placed_at(Symbol nest, Symbol loop) const;
+  // True when `nest` is `owner` or stands (through any number of placements) inside `owner`'s loop or one
+  // further in.
+  bool stands_inside(const tree::Nest& nest, const tree::Nest& owner, Symbol loop) const;
+  // The box of a tensor that the nests inside owner.loop read, with the loops in `values` fixed.
+  Result<Region> required_region(Symbol tensor, const tree::Nest& owner, Symbol loop,
+                                 const LoopSpace& space, const LoopValues& values, const Env& env);
+  Region whole(const std::vector<Expr>& shape) const;
+
+  Result<Stmt> emit_nest(const tree::Nest& nest, const Region& region, const Env& env);
+  // The nest in an allocation that the rest sees: alloc { nest; rest(env) }.
+  Result<Stmt> emit_placed(const tree::Nest& nest, const Region& region, Env& env,
+                           const std::function<Result<Stmt>(Env&)>& rest);
+
+  // The equation of a nest with inlined producers substituted; null for a staged copy.
+  const ir::Equation* equation(Symbol nest) const;
+
+  ir::Context& context;
+  poly::Context& polyhedra;
+  const ir::Algorithm& algorithm;
+  const tree::Schedule& schedule;
+  ir::Ranges ranges;
+
+ private:
+  Result<Ok> inline_equations();
+  Result<Stmt> emit_roots(std::size_t first, Env& env);
+
+  std::vector<ir::Equation> equations_;  // after inlining
+  std::unordered_set<Symbol> used_names_;
+};
+
+// E0301 with the nest and what would help.
+Failure refuse(std::string message, std::string remedy,
+               std::vector<std::pair<std::string, std::string>> evidence = {});
+
+}  // namespace tilewright::build

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The loops of a nest: bounds, guards, peeling and the nests placed in them.
+#include <algorithm>
+
+#include "frontend/ir/walk.h"
+#include "lowering/build/nest_emitter.h"
+
+namespace tilewright::build {
+
+namespace {
+
+program::LoopKind program_kind(tree::LoopKind kind) {
+  switch (kind) {
+    case tree::LoopKind::Serial: return program::LoopKind::Serial;
+    case tree::LoopKind::Parallel: return program::LoopKind::Parallel;
+    case tree::LoopKind::Vector: return program::LoopKind::Vector;
+    case tree::LoopKind::Unrolled: return program::LoopKind::Unrolled;
+  }
+  __builtin_unreachable();
+}
+
+bool is_constant_kind(tree::LoopKind kind) {
+  return kind == tree::LoopKind::Vector || kind == tree::LoopKind::Unrolled;
+}
+
+std::string quoted(const tree::Nest& nest, Symbol loop) {
+  return "`" + std::string(nest.name.text()) + "." + std::string(loop.text()) + "`";
+}
+
+}  // namespace
+
+Result<Stmt> NestEmitter::level(std::size_t depth, Point& point) {
+  if (fold_ && depth == first_fold_) return fold_region(depth, point);
+  if (depth == nest_.loops.size()) return nest_.stage ? copy(point) : elementwise(point);
+  return loop(depth, point, [&](Point& inner) {
+    const std::vector<Expr> guards = take_guards(inner);
+    auto body = with_placed(depth, inner, [&](Point& p) { return level(depth + 1, p); });
+    if (!body.ok()) return body;
+    return Result<Stmt>(guarded(guards, *body));
+  });
+}
+
+Result<Stmt> NestEmitter::loop(std::size_t index, Point& point, const Continue& body) {
+  const tree::Loop& l = nest_.loops[index];
+  const Expr zero = context_.index(0);
+  if (is_constant_kind(l.kind)) {
+    const auto length = space_.constant_extent(l.name);
+    if (!length)
+      return refuse("loop " + quoted(nest_, l.name) + " has no constant length, so it cannot be " +
+                        (l.kind == tree::LoopKind::Vector ? "vectorized" : "unrolled"),
+                    "split it by a constant and mark the inner loop");
+    return one_loop(l, point, zero, context_.index(*length), true, body);
+  }
+  const Expr upper = builder_.simplify(space_.extent(l.name, point.values));
+  const int split = space_.split_of_outer(l.name);
+  if (!l.peel) return one_loop(l, point, zero, upper, false, body);
+  if (split < 0)
+    return refuse("loop " + quoted(nest_, l.name) +
+                      " is not the outer loop of a split, so it has no partial tile to peel",
+                  "peel the outer loop of a split");
+  if (space_.divides(split, point.values)) return one_loop(l, point, zero, upper, false, body);
+  const Expr full = builder_.simplify(space_.full_tiles(split, point.values));
+  Point full_point = point;
+  full_point.values.full_splits.insert(split);
+  TILEWRIGHT_TRY(main, one_loop(l, full_point, zero, full, false, body));
+  TILEWRIGHT_TRY(tail, one_loop(l, point, full, upper, false, body));
+  const Stmt both[] = {main, tail};
+  return program::make_block(context_, both);
+}
+
+Result<Stmt> NestEmitter::one_loop(const tree::Loop& l, Point point, Expr lower, Expr upper,
+                                   bool constant, const Continue& body) {
+  const LoopSpace::Overruns over = space_.overruns(l.name, constant, point.values);
+  for (int split : over.splits) point.pending_splits.insert(split);
+  for (Symbol dimension : over.dimensions) point.pending_dimensions.insert(dimension);
+  const Symbol var = builder_.fresh(l.name.text());
+  builder_.declare_loop(var, lower, upper);
+  point.values.value_of[l.name] = context_.var(var);
+  point.env.loops.push_back({var, lower, upper});
+  TILEWRIGHT_TRY(inside, body(point));
+  return program::make_for(context_, program_kind(l.kind), var, lower, upper, inside);
+}
+
+std::vector<Expr> NestEmitter::take_guards(Point& point) {
+  std::vector<Expr> guards;
+  auto take = [&](Expr guard) {
+    const Expr simple = builder_.simplify(guard);
+    const auto* known = simple.as<ir::BoolConst>();
+    if (!(known && known->value)) guards.push_back(simple);
+  };
+  for (auto it = point.pending_splits.begin(); it != point.pending_splits.end();) {
+    if (!space_.guard_known(*it, point.values)) {
+      ++it;
+      continue;
+    }
+    take(space_.guard(*it, point.values));
+    it = point.pending_splits.erase(it);
+  }
+  for (auto it = point.pending_dimensions.begin(); it != point.pending_dimensions.end();) {
+    if (!space_.dimension_guard_known(*it, point.values)) {
+      ++it;
+      continue;
+    }
+    take(space_.dimension_guard(*it, point.values));
+    it = point.pending_dimensions.erase(it);
+  }
+  return guards;
+}
+
+Stmt NestEmitter::guarded(const std::vector<Expr>& guards, Stmt body) {
+  Expr all;
+  for (Expr guard : guards) all = all ? context_.both(all, guard) : guard;
+  return all ? program::make_if(context_, all, body) : body;
+}
+
+Result<Stmt> NestEmitter::with_placed(std::size_t index, Point& point, const Continue& body) {
+  const Symbol loop_name = nest_.loops[index].name;
+  const std::vector<const tree::Nest*> nests = builder_.placed_at(nest_.name, loop_name);
+  if (nests.empty()) return body(point);
+  if (nest_.loops[index].kind == tree::LoopKind::Vector)
+    return refuse("`" + std::string(nests[0]->name.text()) + "` is placed in the vector loop " +
+                      quoted(nest_, loop_name),
+                  "place it at a loop further out");
+  std::vector<Region> regions;
+  for (const tree::Nest* n : nests) {
+    const Symbol tensor = n->stage ? n->stage->tensor : n->name;
+    TILEWRIGHT_TRY(region, builder_.required_region(tensor, nest_, loop_name, space_, point.values,
+                                                    point.env));
+    regions.push_back(std::move(region));
+  }
+  return placed(nests, 0, regions, point.env, [&](Env& env) {
+    Point inner = point;
+    inner.env = env;
+    return body(inner);
+  });
+}
+
+Result<Stmt> NestEmitter::placed(const std::vector<const tree::Nest*>& nests, std::size_t at,
+                                 const std::vector<Region>& regions, Env& env,
+                                 const std::function<Result<Stmt>(Env&)>& body) {
+  if (at == nests.size()) return body(env);
+  return builder_.emit_placed(*nests[at], regions[at], env, [&](Env& inner) {
+    return placed(nests, at + 1, regions, inner, body);
+  });
+}
+
+}  // namespace tilewright::build

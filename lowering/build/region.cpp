@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bounds inference: the region of a tensor that the nests inside a loop read. For each reader its box of
+// instances, cut by its fold's bounds, goes through the access and the hull of the image is taken.
+#include <algorithm>
+#include <map>
+
+#include "frontend/ir/walk.h"
+#include "lowering/build/affine_view.h"
+#include "lowering/build/builder.h"
+#include "schedules/polyhedra/bounds.h"
+
+namespace tilewright::build {
+
+namespace {
+
+using poly::AffineExpr;
+using poly::BasicSet;
+using poly::BoundExpr;
+
+// A box of instances of a nest's dimensions: lower <= dim < upper, indices of the algorithm.
+struct Box {
+  std::vector<Expr> lower;
+  std::vector<Expr> upper;
+};
+
+// Dimensions of the reader are `i'`, cells `#0`; loops and extents keep their names.
+std::string dimension_name(Symbol dim) {
+  return std::string(dim.text()) + "'";
+}
+std::string cell_name(std::size_t i) {
+  return "#" + std::to_string(i);
+}
+
+std::string loop_name(Expr name) {
+  if (const auto* var = name.as<ir::Var>()) return std::string(var->name.text());
+  return std::string(name.as<ir::Extent>()->name.text());
+}
+
+class RegionFinder {
+ public:
+  RegionFinder(Builder& builder, const tree::Nest& owner, Symbol loop, const LoopSpace& space,
+               const LoopValues& values, const Env& env)
+      : builder_(builder), owner_(owner), loop_(loop), space_(space), values_(values), env_(env) {
+    for (const ir::ExtentDecl& extent : builder.algorithm.extents)
+      params_.emplace_back(extent.name.text());
+    for (const LiveLoop& live : env.loops) params_.emplace_back(live.var.text());
+  }
+
+  Result<Region> find(Symbol tensor) {
+    const auto& shape = *builder_.algorithm.shape_of(tensor);
+    std::vector<BoundExpr> lower(shape.size());
+    std::vector<BoundExpr> upper(shape.size());
+    bool any = false;
+    for (const tree::Nest& nest : builder_.schedule.tree.nests) {
+      const ir::Equation* reader = builder_.equation(nest.name);
+      if (!reader || nest.stage || nest.name == tensor ||
+          !builder_.stands_inside(nest, owner_, loop_))
+        continue;
+      for (const ir::Read* read : ir::reads(reader->value)) {
+        if (read->tensor != tensor) continue;
+        TILEWRIGHT_TRY(hull, footprint(nest, *reader, *read, shape));
+        for (std::size_t i = 0; i < shape.size(); ++i) {
+          lower[i] = any ? BoundExpr::min({lower[i], hull[i].lower}) : hull[i].lower;
+          upper[i] = any ? BoundExpr::max({upper[i], hull[i].upper}) : hull[i].upper;
+        }
+        any = true;
+      }
+    }
+    if (!any)
+      return refuse("nothing inside `" + std::string(owner_.name.text()) + "." +
+                        std::string(loop_.text()) + "` reads `" + std::string(tensor.text()) + "`",
+                    "place it at a loop around its readers");
+    return region(lower, upper);
+  }
+
+ private:
+  // The facts about extents and live loops.
+  poly::Set assumed() const {
+    BasicSet facts;
+    for (const ir::ExtentDecl& extent : builder_.algorithm.extents) {
+      const AffineExpr value = AffineExpr::variable(extent.name.text());
+      facts.at_least(value, AffineExpr(extent.min));
+      if (extent.max) facts.at_least(AffineExpr(*extent.max), value);
+    }
+    for (Expr requirement : builder_.algorithm.requirements)
+      add_condition(facts, requirement, loop_name);
+    for (Expr guard : builder_.schedule.guards) add_condition(facts, guard, loop_name);
+    for (const LiveLoop& live : env_.loops) add_loop(facts, live);
+    return poly::Set({params_, {}}, facts);
+  }
+
+  static void add_loop(BasicSet& facts, const LiveLoop& live) {
+    const AffineExpr value = AffineExpr::variable(live.var.text());
+    if (auto bound = to_bound(live.lower, loop_name)) add_at_least(facts, value, *bound);
+    if (auto bound = to_bound(live.upper, loop_name)) add_less(facts, value, *bound);
+  }
+
+  // The instances of a nest inside the loop: the owner's from its loop values, another's from what reads it.
+  Result<Box> box(const tree::Nest& nest, const ir::Equation& reader) {
+    ir::Context& context = builder_.context;
+    Box out;
+    if (nest.name == owner_.name) {
+      for (const Dimension& dimension : space_.dimensions()) {
+        if (dimension.is_fold) break;
+        auto [lo, hi] = space_.range(dimension.name, values_);
+        out.lower.push_back(space_.absolute(dimension.name, lo));
+        out.upper.push_back(space_.absolute(dimension.name, hi));
+      }
+      return out;
+    }
+    auto known = boxes_.find(nest.name);
+    if (known != boxes_.end()) return known->second;
+    TILEWRIGHT_TRY(needed, find(reader.name));
+    for (std::size_t i = 0; i < needed.lower.size(); ++i) {
+      out.lower.push_back(needed.lower[i]);
+      out.upper.push_back(context.add(needed.lower[i], needed.size[i]));
+    }
+    boxes_.emplace(nest.name, out);
+    return out;
+  }
+
+  Result<std::vector<poly::DimBounds>> footprint(const tree::Nest& nest, const ir::Equation& reader,
+                                                 const ir::Read& read,
+                                                 const std::vector<Expr>& shape) {
+    TILEWRIGHT_TRY(instances, box(nest, reader));
+    const std::vector<Symbol> dims = tree::dimensions(reader);
+    auto is_dimension = [&](Expr name) {
+      const auto* var = name.as<ir::Var>();
+      return var && std::find(dims.begin(), dims.end(), var->name) != dims.end();
+    };
+    // In the reader's own expressions a variable is one of its dimensions.
+    const Rename rename = [&](Expr name) {
+      return is_dimension(name) ? dimension_name(name.as<ir::Var>()->name) : loop_name(name);
+    };
+    BasicSet set;
+    auto bound = [&](const AffineExpr& value, Expr lower, Expr upper, const Rename& names) {
+      if (auto lo = to_bound(lower, names)) add_at_least(set, value, *lo);
+      if (auto hi = to_bound(upper, names)) add_less(set, value, *hi);
+    };
+    for (std::size_t i = 0; i < reader.indices.size(); ++i)
+      bound(AffineExpr::variable(dimension_name(reader.indices[i])), instances.lower[i],
+            instances.upper[i], loop_name);
+    if (const ir::Fold* fold = reader.fold()) {
+      for (std::size_t i = 0; i < fold->vars.size(); ++i)
+        bound(AffineExpr::variable(dimension_name(fold->vars[i])), fold->lower[i], fold->upper[i],
+              rename);
+      if (nest.name == owner_.name) bound_fold_tiles(set, *fold);
+    }
+    poly::Space space{params_, {}};
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      const AffineExpr cell = AffineExpr::variable(cell_name(i));
+      space.dims.push_back(cell_name(i));
+      bound(cell, builder_.context.index(0), shape[i], rename);
+      auto index = to_bound(read.indices[i], rename);
+      if (index && index->kind() == BoundExpr::Kind::Affine) set.equal(cell, index->affine());
+    }
+    for (Symbol dim : dims) space.dims.push_back(dimension_name(dim));
+    std::vector<poly::DimBounds> hull;
+    const poly::Set image(space, set);
+    const poly::Set facts = assumed();
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      TILEWRIGHT_TRY(one, poly::dim_bounds(builder_.polyhedra, image, cell_name(i), facts));
+      hull.push_back(std::move(one));
+    }
+    return hull;
+  }
+
+  // Loops of the owner that tile its fold variables and have a value cut the fold's range.
+  void bound_fold_tiles(BasicSet& set, const ir::Fold& fold) {
+    for (std::size_t i = 0; i < fold.vars.size(); ++i) {
+      const Symbol var = fold.vars[i];
+      // A bound that depends on the reader's indices has no value before its loops do.
+      if (!ir::free_vars(fold.lower[i]).empty()) continue;
+      auto [lo, hi] = space_.range(var, values_);
+      const AffineExpr value = AffineExpr::variable(dimension_name(var));
+      if (auto bound = to_bound(space_.absolute(var, lo), loop_name))
+        add_at_least(set, value, *bound);
+      if (auto bound = to_bound(space_.absolute(var, hi), loop_name)) add_less(set, value, *bound);
+    }
+  }
+
+  Result<Region> region(const std::vector<BoundExpr>& lower, const std::vector<BoundExpr>& upper) {
+    const Resolve resolve = [&](const std::string& name) {
+      const Symbol symbol = builder_.context.symbol(name);
+      return builder_.algorithm.find_extent(symbol) ? builder_.context.extent(symbol)
+                                                    : builder_.context.var(symbol);
+    };
+    BasicSet domain;
+    poly::Space space;
+    for (const ir::ExtentDecl& extent : builder_.algorithm.extents)
+      space.params.emplace_back(extent.name.text());
+    for (const LiveLoop& live : env_.loops) {
+      space.dims.emplace_back(live.var.text());
+      add_loop(domain, live);
+    }
+    const poly::Set facts = assumed();
+    Region out;
+    for (std::size_t i = 0; i < lower.size(); ++i) {
+      TILEWRIGHT_TRY(lo, poly::simplify(builder_.polyhedra, lower[i], facts));
+      TILEWRIGHT_TRY(extent, poly::simplify(builder_.polyhedra, upper[i] - lo, facts));
+      TILEWRIGHT_TRY(largest, poly::max_over(builder_.polyhedra, extent, poly::Set(space, domain)));
+      auto lo_expr = to_ir(builder_.context, lo, resolve);
+      auto size = to_ir(builder_.context, extent, resolve);
+      auto max_size = to_ir(builder_.context, largest, resolve);
+      if (!lo_expr || !size || !max_size)
+        return refuse("the region read inside `" + std::string(owner_.name.text()) + "." +
+                          std::string(loop_.text()) + "` is not a box with one bound per side",
+                      "place the producer further out");
+      out.lower.push_back(builder_.simplify(*lo_expr));
+      out.size.push_back(builder_.simplify(*size));
+      out.max_size.push_back(builder_.simplify(*max_size));
+    }
+    return out;
+  }
+
+  Builder& builder_;
+  const tree::Nest& owner_;
+  Symbol loop_;
+  const LoopSpace& space_;
+  const LoopValues& values_;
+  const Env& env_;
+  std::vector<std::string> params_;
+  std::map<Symbol, Box> boxes_;
+};
+
+}  // namespace
+
+Expr Builder::largest(const ir::Equation& equation, Expr expr) const {
+  if (ir::free_vars(expr).empty()) return expr;
+  auto value = to_bound(expr, loop_name);
+  if (!value) return expr;
+  poly::Space space;
+  BasicSet domain;
+  for (const ir::ExtentDecl& extent : algorithm.extents)
+    space.params.emplace_back(extent.name.text());
+  for (std::size_t i = 0; i < equation.indices.size(); ++i) {
+    space.dims.emplace_back(equation.indices[i].text());
+    const AffineExpr index = AffineExpr::variable(equation.indices[i].text());
+    domain.at_least(index, AffineExpr(0));
+    if (auto size = to_bound(equation.shape[i], loop_name)) add_less(domain, index, *size);
+  }
+  auto most = poly::max_over(polyhedra, *value, poly::Set(space, domain));
+  if (!most.ok()) return expr;
+  auto out = to_ir(context, *most,
+                   [&](const std::string& name) { return context.extent(context.symbol(name)); });
+  return out ? simplify(*out) : expr;
+}
+
+Result<Region> Builder::required_region(Symbol tensor, const tree::Nest& owner, Symbol loop,
+                                        const LoopSpace& space, const LoopValues& values,
+                                        const Env& env) {
+  return RegionFinder(*this, owner, loop, space, values, env).find(tensor);
+}
+
+}  // namespace tilewright::build

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A nest's plan and its statements: elementwise values and staged copies; the allocation around a placed nest.
+#include <algorithm>
+
+#include "frontend/ir/walk.h"
+#include "lowering/build/nest_emitter.h"
+
+namespace tilewright::build {
+
+using program::OriginRole;
+
+namespace {
+
+// Largest buffer that goes to the stack of the function instead of the workspace.
+constexpr std::int64_t kMaxStackBytes = 16 * 1024;
+
+std::vector<Dimension> stage_dimensions(ir::Context& context, const tree::Stage& stage,
+                                        const Region& region) {
+  std::vector<Dimension> out;
+  for (const tree::LayoutComponent& part : stage.layout) {
+    const auto at = static_cast<std::size_t>(
+        std::find(stage.dims.begin(), stage.dims.end(), part.dim) - stage.dims.begin());
+    // A padded buffer is filled to its end.
+    const Expr size = stage.pad ? region.max_size[at] : region.size[at];
+    switch (part.part) {
+      case tree::LayoutComponent::Part::Whole:
+        out.push_back({part.name, size, region.max_size[at], false});
+        break;
+      case tree::LayoutComponent::Part::Quotient:
+        out.push_back({part.name, context.ceil_div(size, part.factor),
+                       context.ceil_div(region.max_size[at], part.factor), false});
+        break;
+      case tree::LayoutComponent::Part::Remainder:
+        out.push_back({part.name, context.index(part.factor), context.index(part.factor), false});
+        break;
+    }
+  }
+  return out;
+}
+
+std::vector<Dimension> nest_dimensions(Builder& builder, const tree::Nest& nest,
+                                       const Region& region) {
+  if (nest.stage) return stage_dimensions(builder.context, *nest.stage, region);
+  const ir::Equation& equation = *builder.equation(nest.name);
+  std::vector<Dimension> out;
+  for (std::size_t i = 0; i < equation.indices.size(); ++i)
+    out.push_back({equation.indices[i], region.size[i], region.max_size[i], false});
+  if (const ir::Fold* fold = equation.fold()) {
+    for (std::size_t i = 0; i < fold->vars.size(); ++i) {
+      const Expr size = builder.simplify(builder.context.sub(fold->upper[i], fold->lower[i]));
+      out.push_back({fold->vars[i], size, builder.largest(equation, size), true});
+    }
+  }
+  return out;
+}
+
+LoopSpace::Absolute absolute_of(Builder& builder, const tree::Nest& nest, const Region& region) {
+  return [&builder, &nest, &region](Symbol dimension, Expr local) -> Expr {
+    if (nest.stage) return local;
+    const ir::Equation& equation = *builder.equation(nest.name);
+    for (std::size_t i = 0; i < equation.indices.size(); ++i)
+      if (equation.indices[i] == dimension)
+        return builder.simplify(builder.context.add(region.lower[i], local));
+    const ir::Fold* fold = equation.fold();
+    for (std::size_t i = 0; fold && i < fold->vars.size(); ++i)
+      if (fold->vars[i] == dimension)
+        return builder.simplify(builder.context.add(fold->lower[i], local));
+    return local;
+  };
+}
+
+}  // namespace
+
+NestEmitter::NestEmitter(Builder& builder, const tree::Nest& nest, const Region& region)
+    : builder_(builder),
+      context_(builder.context),
+      nest_(nest),
+      region_(region),
+      equation_(nest.stage ? nullptr : builder.equation(nest.name)),
+      fold_(equation_ ? equation_->fold() : nullptr),
+      space_(builder.context, builder.algorithm, nest, nest_dimensions(builder, nest, region),
+             absolute_of(builder, nest, region)) {}
+
+Result<Stmt> NestEmitter::emit(const Env& env) {
+  TILEWRIGHT_CHECK_OK(plan());
+  Point point;
+  point.env = env;
+  return level(0, point);
+}
+
+Result<Ok> NestEmitter::plan() {
+  const std::size_t n = nest_.loops.size();
+  first_fold_ = tile_begin_ = n;
+  if (!fold_) return Ok{};
+  auto kept = [&](const tree::Loop& l) {
+    return std::find(nest_.keep.begin(), nest_.keep.end(), l.name) != nest_.keep.end();
+  };
+  for (std::size_t i = n; i-- > 0;) {
+    const tree::Loop& l = nest_.loops[i];
+    if (space_.is_fold(l.name)) first_fold_ = i;
+    if (tile_begin_ == i + 1 && (space_.is_fold(l.name) || kept(l))) tile_begin_ = i;
+    if (space_.is_fold(l.name) && l.kind == tree::LoopKind::Parallel)
+      return refuse("loop `" + std::string(nest_.name.text()) + "." + std::string(l.name.text()) +
+                        "` runs over a reduction, so its iterations meet in one result",
+                    "make a loop over the result's indices parallel");
+  }
+  // The tile starts at a fold loop: kept loops outside every fold loop are ordinary loops.
+  tile_begin_ = std::max(tile_begin_, first_fold_);
+  std::size_t vector_loop = n;
+  for (std::size_t i = tile_begin_; i < n; ++i) {
+    const tree::Loop& l = nest_.loops[i];
+    const bool fold_loop = space_.is_fold(l.name);
+    if (fold_loop && l.kind != tree::LoopKind::Vector) continue;
+    const auto length = space_.constant_extent(l.name);
+    if (!length)
+      return refuse("loop `" + std::string(nest_.name.text()) + "." + std::string(l.name.text()) +
+                        "` has no constant length, so its results cannot stay in registers",
+                    "split it by a constant and keep the inner loop");
+    if (!fold_loop) kept_.push_back(i);
+    if (fold_loop) lanes_ = *length;
+    if (l.kind == tree::LoopKind::Vector) {
+      vector_loop = i;
+    } else {
+      tile_loops_.push_back(i);
+      tile_extents_.push_back(*length);
+    }
+  }
+  if (vector_loop < n) {
+    tile_loops_.push_back(vector_loop);
+    tile_extents_.push_back(*space_.constant_extent(nest_.loops[vector_loop].name));
+  }
+  if (tile_loops_.empty()) tile_extents_.push_back(1);
+  if ((lanes_ & (lanes_ - 1)) != 0)
+    return refuse("a vectorized reduction of `" + std::string(nest_.name.text()) + "` has " +
+                      std::to_string(lanes_) + " lanes",
+                  "use a power of two");
+  return Ok{};
+}
+
+ir::Substitution NestEmitter::index_values(const Point& point) const {
+  ir::Substitution out;
+  for (const Dimension& dimension : space_.dimensions()) {
+    if (dimension.is_fold) continue;
+    out[dimension.name] = builder_.simplify(
+        space_.absolute(dimension.name, space_.value(dimension.name, point.values)));
+  }
+  // Fold variables may start at a bound that names indices.
+  for (const Dimension& dimension : space_.dimensions()) {
+    if (!dimension.is_fold || !space_.has_value(dimension.name, point.values)) continue;
+    const Expr value = space_.absolute(dimension.name, space_.value(dimension.name, point.values));
+    out[dimension.name] = builder_.simplify(ir::substitute(context_, value, out));
+  }
+  return out;
+}
+
+std::vector<Expr> NestEmitter::cell(const Point& point) const {
+  const ir::Substitution values = index_values(point);
+  std::vector<Expr> out;
+  for (Symbol index : equation_->indices) out.push_back(values.at(index));
+  return out;
+}
+
+Result<Stmt> NestEmitter::elementwise(Point& point) {
+  const std::vector<Expr> guards = take_guards(point);
+  const Expr value = builder_.localise(point.env, equation_->value, index_values(point));
+  return guarded(guards, store_result(point, value, OriginRole::Value));
+}
+
+Stmt NestEmitter::store_result(Point& point, Expr value, OriginRole role) {
+  const std::vector<Expr> at = cell(point);
+  Symbol buffer;
+  const std::vector<Expr> index = builder_.buffer_index(point.env, equation_->name, at, &buffer);
+  return program::make_store(context_, buffer, index, value, role, equation_->name, at);
+}
+
+Expr NestEmitter::read_result(const Point& point) const {
+  return builder_.read(point.env, equation_->name, cell(point));
+}
+
+// buffer[layout] = tensor[lower + local], or the filler outside the region.
+Result<Stmt> NestEmitter::copy(Point& point) {
+  const std::vector<Expr> guards = take_guards(point);
+  const tree::Stage& stage = *nest_.stage;
+  std::vector<Expr> local(stage.dims.size(), context_.index(0));
+  std::vector<Expr> inside;
+  std::vector<Expr> index;
+  for (const tree::LayoutComponent& part : stage.layout) {
+    const auto at = static_cast<std::size_t>(
+        std::find(stage.dims.begin(), stage.dims.end(), part.dim) - stage.dims.begin());
+    const Expr value = builder_.simplify(space_.value(part.name, point.values));
+    index.push_back(value);
+    const bool quotient = part.part == tree::LayoutComponent::Part::Quotient;
+    local[at] = context_.add(local[at],
+                             quotient ? context_.mul(value, context_.index(part.factor)) : value);
+  }
+  std::vector<Expr> cell;
+  for (std::size_t i = 0; i < local.size(); ++i) {
+    cell.push_back(builder_.simplify(context_.add(region_.lower[i], local[i])));
+    const bool whole = std::any_of(stage.layout.begin(), stage.layout.end(), [&](const auto& part) {
+      return part.dim == stage.dims[i] && part.part == tree::LayoutComponent::Part::Whole;
+    });
+    // A whole dimension that is not padded beyond its region runs exactly over it.
+    if (whole && (!stage.pad || region_.size[i] == region_.max_size[i])) continue;
+    const Expr condition = builder_.simplify(context_.lt(local[i], region_.size[i]));
+    const auto* known = condition.as<ir::BoolConst>();
+    if (!(known && known->value)) inside.push_back(condition);
+  }
+  const ir::ScalarType type = *builder_.algorithm.type_of(stage.tensor);
+  // The copy reads the tensor where it was before this stage.
+  const Expr value = builder_.read(point.env, stage.tensor, cell);
+  const Symbol buffer = point.env.bindings.at(nest_.name).buffer;
+  const Stmt take =
+      program::make_store(context_, buffer, index, value, OriginRole::Copy, stage.tensor, cell);
+  if (inside.empty()) return guarded(guards, take);
+  Expr all;
+  for (Expr condition : inside) all = all ? context_.both(all, condition) : condition;
+  Stmt fill;
+  if (stage.pad)
+    fill = program::make_store(context_, buffer, index, context_.constant(type, 0), OriginRole::Pad,
+                               stage.tensor, cell);
+  return guarded(guards, program::make_if(context_, all, take, fill));
+}
+
+Result<Stmt> Builder::emit_nest(const tree::Nest& nest, const Region& region, const Env& env) {
+  return NestEmitter(*this, nest, region).emit(env);
+}
+
+namespace {
+
+program::Space space_of(const Builder& builder, const tree::Nest& nest, ir::ScalarType type,
+                        const std::vector<Expr>& extents, bool* constant) {
+  std::int64_t bytes = ir::size_bytes(type);
+  *constant = true;
+  for (Expr extent : extents) {
+    const auto* known = extent.as<ir::IntConst>();
+    if (!known || __builtin_mul_overflow(bytes, known->value, &bytes)) {
+      *constant = false;
+      return program::Space::Workspace;
+    }
+  }
+  (void)builder;
+  if (nest.in_register) return program::Space::Register;
+  return bytes <= kMaxStackBytes ? program::Space::Stack : program::Space::Workspace;
+}
+
+}  // namespace
+
+Result<Stmt> Builder::emit_placed(const tree::Nest& nest, const Region& region, Env& env,
+                                  const std::function<Result<Stmt>(Env&)>& rest) {
+  const Symbol tensor = nest.stage ? nest.stage->tensor : nest.name;
+  const ir::ScalarType type = *algorithm.type_of(tensor);
+  Binding binding;
+  binding.buffer = fresh(nest.name.text());
+  binding.lower = region.lower;
+  if (nest.stage) {
+    binding.stage = &*nest.stage;
+    for (const Dimension& d : stage_dimensions(context, *nest.stage, region))
+      binding.extents.push_back(simplify(d.max_size));
+  } else {
+    binding.extents = region.max_size;
+  }
+  for (Expr& extent : binding.extents) extent = simplify(context.max(context.index(0), extent));
+  bool constant = false;
+  const program::Space space = space_of(*this, nest, type, binding.extents, &constant);
+  if (nest.in_register && !constant)
+    return refuse("the region of `" + std::string(nest.name.text()) +
+                      "` has no constant size, so it cannot stay in registers",
+                  "place it at a loop inside which its region is constant");
+  // The nest itself still reads the tensor from where it was.
+  Env inner = env;
+  inner.bindings[nest.name] = binding;
+  TILEWRIGHT_TRY(fill, emit_nest(nest, region, inner));
+  Env after = env;
+  after.bindings[tensor] = binding;
+  TILEWRIGHT_TRY(use, rest(after));
+  const Stmt both[] = {fill, use};
+  return program::make_alloc(context, binding.buffer, type, binding.extents, space,
+                             program::make_block(context, both));
+}
+
+}  // namespace tilewright::build

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The invariants of a schedule tree that `build` relies on:
+//   - every equation that is not inlined has exactly one nest; every other nest is a staged copy;
+//   - a step takes names that exist and are not yet split or fused, and makes names new to its nest;
+//   - the loops are exactly the names left over, each once; vector loops are innermost;
+//   - a placement names a loop of a nest that is not placed inside this one; readers stand inside it;
+//   - outputs stand at the root; kept names are loops over results; a layout covers its dimensions.
+#include <algorithm>
+#include <set>
+
+#include "frontend/ir/walk.h"
+#include "schedules/tree/tree.h"
+
+namespace tilewright::tree {
+
+namespace {
+
+std::string quoted(Symbol name) {
+  return "`" + std::string(name.text()) + "`";
+}
+std::string quoted(Symbol nest, Symbol loop) {
+  return "`" + std::string(nest.text()) + "." + std::string(loop.text()) + "`";
+}
+
+Failure malformed(std::string message, std::string remedy,
+                  std::vector<std::pair<std::string, std::string>> evidence = {}) {
+  return fail(Diagnostic{
+      Code::TreeMalformed, {}, std::move(message), std::move(remedy), {}, std::move(evidence)});
+}
+
+class Verifier {
+ public:
+  Verifier(const ir::Algorithm& algorithm, const Tree& tree) : algorithm_(algorithm), tree_(tree) {}
+
+  Result<Ok> run() {
+    TILEWRIGHT_CHECK_OK(names());
+    for (const Nest& nest : tree_.nests) {
+      TILEWRIGHT_CHECK_OK(loops(nest));
+      TILEWRIGHT_CHECK_OK(placement(nest));
+      if (nest.stage) TILEWRIGHT_CHECK_OK(layout(nest));
+    }
+    return readers();
+  }
+
+ private:
+  bool inlined(Symbol name) const {
+    return std::find(tree_.inlined.begin(), tree_.inlined.end(), name) != tree_.inlined.end();
+  }
+
+  Result<Ok> names() {
+    std::set<Symbol> seen;
+    for (const Nest& nest : tree_.nests) {
+      if (!seen.insert(nest.name).second)
+        return malformed(quoted(nest.name) + " has two nests", "give each nest its own name");
+      const bool is_equation = algorithm_.find_equation(nest.name) != nullptr;
+      if (is_equation == nest.stage.has_value() ||
+          (!is_equation && algorithm_.find_input(nest.name)))
+        return malformed(quoted(nest.name) + " names both a tensor and a staged copy",
+                         "give the staged copy a name that no tensor has");
+      if (inlined(nest.name))
+        return malformed(quoted(nest.name) + " is inlined and has a nest", "drop one of the two");
+    }
+    for (const ir::Equation& e : algorithm_.equations)
+      if (!inlined(e.name) && !seen.contains(e.name))
+        return malformed("equation " + quoted(e.name) + " has no nest",
+                         "add a nest for it, or inline it");
+    return Ok{};
+  }
+
+  std::vector<Symbol> dimensions_of(const Nest& nest) const {
+    if (!nest.stage) return dimensions(*algorithm_.find_equation(nest.name));
+    std::vector<Symbol> out;
+    for (const LayoutComponent& part : nest.stage->layout) out.push_back(part.name);
+    return out;
+  }
+
+  Result<Ok> loops(const Nest& nest) {
+    const std::vector<Symbol> dims = dimensions_of(nest);
+    std::set<Symbol> all(dims.begin(), dims.end());
+    std::set<Symbol> open = all;
+    if (all.size() != dims.size())
+      return malformed("two dimensions of " + quoted(nest.name) + " have one name", "rename one");
+    auto take = [&](Symbol name) { return open.erase(name) == 1; };
+    auto add = [&](Symbol name) { return all.insert(name).second && open.insert(name).second; };
+    for (const Step& step : nest.steps) {
+      if (const auto* s = std::get_if<SplitStep>(&step)) {
+        if (s->factor < 1)
+          return malformed(
+              "split of " + quoted(nest.name, s->parent) + " by " + std::to_string(s->factor),
+              "split by at least 1");
+        if (!take(s->parent))
+          return malformed(quoted(nest.name, s->parent) + " is not a loop to split",
+                           "split a loop of the nest");
+        if (!add(s->outer) || !add(s->inner))
+          return malformed(
+              "a split of " + quoted(nest.name, s->parent) + " makes a name that the nest has",
+              "choose new names");
+      } else {
+        const auto& f = std::get<FuseStep>(step);
+        if (!take(f.outer) || !take(f.inner))
+          return malformed("a fuse in " + quoted(nest.name) + " takes a loop that is not there",
+                           "fuse two loops of the nest");
+        if (!add(f.fused))
+          return malformed("a fuse in " + quoted(nest.name) + " makes a name that the nest has",
+                           "choose a new name");
+      }
+    }
+    std::set<Symbol> listed;
+    for (std::size_t i = 0; i < nest.loops.size(); ++i) {
+      const Loop& loop = nest.loops[i];
+      if (!open.contains(loop.name) || !listed.insert(loop.name).second)
+        return malformed(
+            quoted(nest.name, loop.name) + " is not a loop of the nest, or stands twice",
+            "list each loop once");
+      if (loop.kind == LoopKind::Vector && i + 1 != nest.loops.size())
+        return malformed("vector loop " + quoted(nest.name, loop.name) + " is not innermost",
+                         "reorder it to the inside");
+    }
+    if (listed.size() != open.size()) {
+      for (Symbol name : open)
+        if (!listed.contains(name))
+          return malformed("loop " + quoted(nest.name, name) + " is not in the order of the nest",
+                           "name every loop in the order");
+    }
+    for (Symbol kept : nest.keep)
+      if (!listed.contains(kept))
+        return malformed(quoted(nest.name, kept) + " is kept but is not a loop of the nest",
+                         "keep loops over the result's indices");
+    return Ok{};
+  }
+
+  Result<Ok> placement(const Nest& nest) {
+    const ir::Equation* equation = algorithm_.find_equation(nest.name);
+    if (!nest.at) {
+      if (nest.stage)
+        return malformed("staged copy " + quoted(nest.name) + " has no loop to stand in",
+                         "write `at nest.loop`");
+      return Ok{};
+    }
+    if (equation && equation->is_output)
+      return malformed(
+          "output " + quoted(nest.name) + " is placed inside a loop of " + quoted(nest.at->nest),
+          "leave outputs at the root; a reader may be placed instead");
+    const Nest* owner = tree_.find(nest.at->nest);
+    if (!owner || !owner->find_loop(nest.at->loop))
+      return malformed(quoted(nest.at->nest, nest.at->loop) + " is not a loop",
+                       "name a loop of a nest");
+    const Nest* n = owner;
+    for (std::size_t hops = 0; n; ++hops) {
+      if (n->name == nest.name || hops > tree_.nests.size())
+        return malformed(quoted(nest.name) + " is placed inside itself",
+                         "break the cycle of placements");
+      n = n->at ? tree_.find(n->at->nest) : nullptr;
+    }
+    return Ok{};
+  }
+
+  Result<Ok> layout(const Nest& nest) {
+    const Stage& stage = *nest.stage;
+    const auto* shape = algorithm_.shape_of(stage.tensor);
+    if (!shape)
+      return malformed(quoted(stage.tensor) + " is not a tensor", "stage an input or an equation");
+    if (shape->size() != stage.dims.size())
+      return malformed(quoted(stage.tensor) + " has " + std::to_string(shape->size()) +
+                           " dimensions, not " + std::to_string(stage.dims.size()),
+                       "name each dimension once");
+    for (Symbol dim : stage.dims) {
+      int whole = 0;
+      std::int64_t quotient = 0;
+      std::int64_t remainder = 0;
+      for (const LayoutComponent& part : stage.layout) {
+        if (!(part.dim == dim)) continue;
+        if (part.part == LayoutComponent::Part::Whole) ++whole;
+        if (part.part == LayoutComponent::Part::Quotient) quotient = quotient ? -1 : part.factor;
+        if (part.part == LayoutComponent::Part::Remainder) remainder = remainder ? -1 : part.factor;
+      }
+      const bool alone = whole == 1 && quotient == 0 && remainder == 0;
+      const bool pair = whole == 0 && quotient > 0 && quotient == remainder;
+      if (!alone && !pair)
+        return malformed("dimension " + quoted(dim) + " of staged " + quoted(stage.tensor) +
+                             " does not appear once, or once as `/ f` and once as `% f`",
+                         "write for example `[j / 64, k, j % 64]`");
+    }
+    for (const LayoutComponent& part : stage.layout)
+      if (std::find(stage.dims.begin(), stage.dims.end(), part.dim) == stage.dims.end())
+        return malformed(quoted(part.dim) + " is not a dimension of staged " + quoted(stage.tensor),
+                         "use the dimensions named after the tensor");
+    return Ok{};
+  }
+
+  // Every reader of a placed equation stands inside its loop; else some instance reads a cell that is not there.
+  Result<Ok> readers() {
+    for (const Nest& nest : tree_.nests) {
+      if (!nest.at || nest.stage) continue;
+      for (const ir::Equation& reader : algorithm_.equations) {
+        if (!reads_through_inlining(reader, nest.name) || inlined(reader.name)) continue;
+        if (stands_inside(*tree_.find(reader.name), *nest.at)) continue;
+        return malformed(
+            quoted(nest.name) + " is placed in " + quoted(nest.at->nest, nest.at->loop) + " but " +
+                quoted(reader.name) + " reads it outside that loop",
+            "place " + quoted(reader.name) + " inside " + quoted(nest.at->nest, nest.at->loop) +
+                " too, or place " + quoted(nest.name) + " further out",
+            {{"reader", std::string(reader.name.text())}, {"instance", "every index 0"}});
+      }
+    }
+    return Ok{};
+  }
+
+  bool reads_through_inlining(const ir::Equation& reader, Symbol tensor) const {
+    for (const ir::Read* read : ir::reads(reader.value)) {
+      if (read->tensor == tensor) return true;
+      const ir::Equation* between = algorithm_.find_equation(read->tensor);
+      if (between && inlined(between->name) && reads_through_inlining(*between, tensor))
+        return true;
+    }
+    return false;
+  }
+
+  bool stands_inside(const Nest& nest, const LoopRef& at) const {
+    if (nest.name == at.nest) return true;
+    const Nest* n = &nest;
+    while (n && n->at) {
+      const Nest* owner = tree_.find(n->at->nest);
+      if (owner && owner->name == at.nest) {
+        for (const Loop& loop : owner->loops) {
+          if (loop.name == at.loop) return true;
+          if (loop.name == n->at->loop) return false;
+        }
+      }
+      n = owner;
+    }
+    return false;
+  }
+
+  const ir::Algorithm& algorithm_;
+  const Tree& tree_;
+};
+
+}  // namespace
+
+Result<Ok> verify(const ir::Algorithm& algorithm, const Tree& tree) {
+  return Verifier(algorithm, tree).run();
+}
+
+}  // namespace tilewright::tree
