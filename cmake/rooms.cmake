@@ -15,3 +15,4 @@ tilewright_room(lowering/passes     DEPS lowering/program schedules/polyhedra WA
 tilewright_room(lowering/llvm       DEPS lowering/program schedules/machine WALL llvm)
 tilewright_room(lowering/targets/host DEPS lowering/llvm lowering/program schedules/machine WALL)
 tilewright_room(lowering/artifact   DEPS lowering/program lowering/llvm lowering/targets/host lowering/passes lowering/build WALL)
+tilewright_room(apps/npy            DEPS frontend/ir WALL)

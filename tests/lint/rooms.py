@@ -125,9 +125,9 @@ def _check_own(tree, path, line, header, rooms):
     elif room:
         allowed = target_room in rooms.seen_from(room) or header.startswith("runtime/") and header.endswith(".h")
     elif path.startswith(("apps/cli/", "tests/")):
-        allowed = not header.startswith("apps/") or path.startswith("apps/cli/")
+        allowed = bool(target_room) or not header.startswith("apps/") or path.startswith("apps/cli/")
     elif path.startswith("apps/"):
-        allowed = header.startswith(("runtime/", posixpath.dirname(path) + "/"))
+        allowed = header.startswith(("runtime/", "apps/npy/", posixpath.dirname(path) + "/"))
     else:
         allowed = False
     if allowed:
