@@ -15,7 +15,6 @@
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
-#include <llvm/TargetParser/Host.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/GVN.h>
@@ -114,17 +113,6 @@ Result<std::string> generate(llvm::Module& module, llvm::TargetMachine& machine,
 }  // namespace
 
 std::string_view llvm_version() { return LLVM_VERSION_STRING; }
-std::string host_cpu_name() { return llvm::sys::getHostCPUName().str(); }
-std::string host_cpu_features() {
-  std::string text;
-  std::vector<std::string> names;
-  for (const auto& feature : llvm::sys::getHostCPUFeatures())
-    if (feature.second) names.push_back("+" + feature.first().str());
-  std::sort(names.begin(), names.end());
-  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
-  return text;
-}
-
 Result<Object> compile_program(ir::Context& context, const program::Program& program,
                                const program::Contract& contract, const TargetOptions& target,
                                const CompileOptions& options) {

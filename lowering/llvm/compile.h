@@ -14,8 +14,9 @@
 
 namespace tilewright::llvm_wall {
 
-// One word of CPUID that the entry of a library checks: (word & mask) == mask.
-enum class CpuidWord : std::uint8_t { Leaf1Ecx, Leaf7Ebx, Leaf7Ecx, Leaf7Edx, Xcr0 };
+// One word of CPUID that the entry of a library checks: (word & mask) == mask. Leaf1Ecx, leaf 7 and the
+// extended leaf are asked of CPUID; Xcr0 says which registers the system saves.
+enum class CpuidWord : std::uint8_t { Leaf1Ecx, Leaf7Ebx, Leaf7Ecx, Leaf7Edx, ExtendedEcx, Xcr0 };
 struct CpuidTest {
   CpuidWord word = CpuidWord::Leaf1Ecx;
   std::uint32_t mask = 0;
@@ -52,9 +53,5 @@ Result<Object> compile_program(ir::Context& context, const program::Program& pro
 
 // "22.1.8".
 std::string_view llvm_version();
-
-// The processor that this runs on, as LLVM names it: for the target `native`.
-std::string host_cpu_name();
-std::string host_cpu_features();
 
 }  // namespace tilewright::llvm_wall

@@ -3,8 +3,6 @@
 // NAME and NAME_query: the checks of the contract in its order, then the kernel. Laws: no check touches what
 // an earlier one has not made safe; nothing is written before the last check has passed; the entry runs on
 // any x86-64, so that an old processor gets a status and not an illegal instruction.
-#include <llvm/IR/InlineAsm.h>
-
 #include "lowering/llvm/abi_wall.h"
 #include "lowering/llvm/emit_wall.h"
 
@@ -115,54 +113,6 @@ class Entry {
   llvm::Value* needed_ = nullptr;
 };
 
-// A word of CPUID or XCR0. CPUID is asked on each call: a library keeps no state between calls.
-llvm::Function* make_cpu_check(ModuleState& state) {
-  llvm::LLVMContext& c = state.llvm;
-  auto* i1 = llvm::Type::getInt1Ty(c);
-  auto* i32 = llvm::Type::getInt32Ty(c);
-  auto* function = llvm::Function::Create(llvm::FunctionType::get(i1, false),
-                                          llvm::GlobalValue::InternalLinkage,
-                                          std::string(state.program.name.text()) + ".cpu", state.module);
-  function->addFnAttr(llvm::Attribute::NoInline);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
-  llvm::IRBuilder<> b(llvm::BasicBlock::Create(c, "entry", function));
-  auto* words = llvm::StructType::get(c, {i32, i32, i32, i32});
-  auto* cpuid = llvm::InlineAsm::get(llvm::FunctionType::get(words, {i32, i32}, false), "cpuid",
-                                     "={ax},={bx},={cx},={dx},{ax},{cx},~{dirflag},~{fpsr},~{flags}", true);
-  auto* xgetbv = llvm::InlineAsm::get(llvm::FunctionType::get(i32, {i32}, false), "xgetbv",
-                                      "={ax},{cx},~{dx},~{dirflag},~{fpsr},~{flags}", true);
-  auto mask_of = [&](CpuidWord word) {
-    std::uint32_t mask = 0;
-    for (const CpuidTest& test : state.target.cpuid)
-      if (test.word == word) mask |= test.mask;
-    return mask;
-  };
-  auto step = [&](llvm::Value* ok) {
-    llvm::BasicBlock* next = llvm::BasicBlock::Create(c, "next", function);
-    llvm::BasicBlock* no = llvm::BasicBlock::Create(c, "no", function);
-    b.CreateCondBr(ok, next, no);
-    b.SetInsertPoint(no);
-    b.CreateRet(b.getFalse());
-    b.SetInsertPoint(next);
-  };
-  auto has = [&](llvm::Value* word, std::uint32_t mask) {
-    return b.CreateICmpEQ(b.CreateAnd(word, b.getInt32(mask)), b.getInt32(mask));
-  };
-  // OSXSAVE says that XGETBV exists; leaf 7 exists where the highest leaf says so.
-  constexpr std::uint32_t kOsxsave = 1U << 27U;
-  llvm::Value* highest = b.CreateExtractValue(b.CreateCall(cpuid, {b.getInt32(0), b.getInt32(0)}), 0);
-  step(b.CreateICmpUGE(highest, b.getInt32(7)));
-  llvm::Value* leaf1 = b.CreateCall(cpuid, {b.getInt32(1), b.getInt32(0)});
-  step(has(b.CreateExtractValue(leaf1, 2), mask_of(CpuidWord::Leaf1Ecx) | kOsxsave));
-  step(has(b.CreateCall(xgetbv, {b.getInt32(0)}), mask_of(CpuidWord::Xcr0)));
-  llvm::Value* leaf7 = b.CreateCall(cpuid, {b.getInt32(7), b.getInt32(0)});
-  llvm::Value* ok = has(b.CreateExtractValue(leaf7, 1), mask_of(CpuidWord::Leaf7Ebx));
-  ok = b.CreateAnd(ok, has(b.CreateExtractValue(leaf7, 2), mask_of(CpuidWord::Leaf7Ecx)));
-  ok = b.CreateAnd(ok, has(b.CreateExtractValue(leaf7, 3), mask_of(CpuidWord::Leaf7Edx)));
-  b.CreateRet(ok);
-  return function;
-}
-
 void Entry::emit() {
   llvm::LLVMContext& c = state_.llvm;
   auto* ptr = llvm::PointerType::getUnqual(c);
@@ -190,7 +140,7 @@ void Entry::check(const Check& c) {
   switch (c.kind) {
     case CheckKind::Cpu:
       if (!is_query_ && !state_.target.cpuid.empty())
-        demand(b().CreateCall(make_cpu_check(state_)), c);
+        demand(b().CreateCall(emit_cpu_check(state_)), c);
       return;
     case CheckKind::Call: return check_call(c);
     case CheckKind::NotNull:

@@ -8,6 +8,7 @@
 //   emit_index.cpp    affine forms of indices      emit_math.cpp   math functions
 //   emit_memory.cpp   buffers, loads, stores       emit_stmt.cpp   statements
 //   emit_parallel.cpp outlined loops               emit_entry.cpp  checks, NAME and NAME_query
+//   emit_cpu.cpp      the processor check
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -213,6 +214,8 @@ class Emitter {
   llvm::Value* overflow_ = nullptr;
 };
 
+// emit_cpu.cpp: `i1 ()`, whether this processor has what the target needs.
+llvm::Function* emit_cpu_check(ModuleState& state);
 // emit_entry.cpp: NAME, NAME_query and the functions that they call.
 void emit_library_function(ModuleState& state);
 
