@@ -161,7 +161,8 @@ Result<Array> load(Input& input, std::uint64_t file_size, std::string_view name)
   TILEWRIGHT_TRY(data_offset, find_data(head, file_size, name));
   // Version 1.0 has a shorter preamble, so a header of 0 or 1 bytes ends inside what was read.
   if (data_offset < head.size()) {
-    return fail(Code::NpyHeader, Span{}, "`" + std::string(name) + "`: header of fewer than two bytes",
+    return fail(Code::NpyHeader, Span{},
+                "`" + std::string(name) + "`: header of fewer than two bytes",
                 "write the array again with `numpy.save(path, array)`");
   }
   const std::size_t seen = head.size();

@@ -37,6 +37,17 @@ std::string loop_name(Expr name) {
   return std::string(name.as<ir::Extent>()->name.text());
 }
 
+// min(64, N) is allocated as 64: constant strides, and whole tiles may be computed in it.
+Expr constant_if_bounded(Expr size) {
+  const auto* op = size.as<ir::Op>();
+  if (!op || op->op != ir::OpCode::Min) return size;
+  for (Expr operand : op->args) {
+    const Expr inner = constant_if_bounded(operand);
+    if (inner.as<ir::IntConst>()) return inner;
+  }
+  return size;
+}
+
 class RegionFinder {
  public:
   RegionFinder(Builder& builder, const tree::Nest& owner, Symbol loop, const LoopSpace& space,
@@ -209,7 +220,7 @@ class RegionFinder {
                       "place the producer further out");
       out.lower.push_back(builder_.simplify(*lo_expr));
       out.size.push_back(builder_.simplify(*size));
-      out.max_size.push_back(builder_.simplify(*max_size));
+      out.max_size.push_back(constant_if_bounded(builder_.simplify(*max_size)));
     }
     return out;
   }

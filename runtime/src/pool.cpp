@@ -134,7 +134,7 @@ tilewright_status parallel_for(const tilewright_executor* self, const tilewright
   loop.num_pieces = (loop.end - loop.begin - 1) / loop.grain + 1;
 
   const Frame* const outer = static_cast<const Frame*>(pthread_getspecific(pool.frame_key));
-  if (outer != nullptr && pool.num_started < 0) return run_serially(loop, outer->worker);
+  if (outer != nullptr) return run_serially(loop, outer->worker);
   const FrameScope frame(pool, 0);
   if (frame.entered() && loop.num_pieces > 1 && pool.num_started > 0) {
     const int slot = take_slot(pool);

@@ -157,9 +157,9 @@ enum {
 typedef struct tilewright_error {
   uint32_t struct_size;
   tilewright_status status;
-  int32_t argument;  /* position among the descriptors from 0, or -1 */
+  int32_t argument; /* position among the descriptors from 0, or -1 */
   int32_t dimension; /* from 0, or -1 */
-  int64_t expected;  /* what was wanted and what was seen, where numbers say it; else 0 and 0 */
+  int64_t expected; /* what was wanted and what was seen, where numbers say it; else 0 and 0 */
   int64_t got;
   char function[64]; /* name of the kernel, always terminated */
   char message[400]; /* one sentence, always terminated; may be empty */
@@ -194,7 +194,7 @@ typedef tilewright_status (*tilewright_task)(void* closure, int32_t worker, int6
 struct tilewright_executor {
   uint32_t struct_size;
   int32_t num_workers; /* at least 1; constant while a call runs */
-  void* state;         /* the executor's own */
+  void* state; /* the executor's own */
   /* Runs `task` on disjoint ranges that together are [begin, end), each of which starts a whole
    * multiple of `grain` after `begin` and, unless it is the last, holds whole multiples of it.
    * Returns when all of them are done, and everything they wrote is visible to the caller. grain <
@@ -213,7 +213,7 @@ struct tilewright_executor {
  */
 struct tilewright_call {
   uint32_t struct_size;
-  uint32_t flags;                      /* none defined: 0 */
+  uint32_t flags; /* none defined: 0 */
   const tilewright_executor* executor; /* null: run on the caller's thread */
   /* Set to non-zero by any thread, with an atomic store, to stop early; polled between tiles. May
    * be null. A C11 `atomic_uint` or a C++ `std::atomic<uint32_t>` serves. */
