@@ -246,7 +246,7 @@ void TextCursor::nesting_too_deep() {
   failed_ = true;
   if (std::exchange(too_deep_reported_, true)) return;
   report(Code::NestingTooDeep, peek().span,
-         "expressions or statements nest deeper than " + std::to_string(kMaxNesting) + " levels",
+         "brackets or operations nest deeper than " + std::to_string(kMaxTextNesting) + " levels",
          "give a part of it a name of its own (an equation or a `let`)");
 }
 
