@@ -10,7 +10,7 @@
 #include "frontend/ir/evaluate.h"
 #include "frontend/ir/generate.h"
 #include "frontend/ir/text.h"
-#include "gtest/gtest.h"
+#include <gtest/gtest.h>
 
 namespace tilewright::ir {
 namespace {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "frontend/ir/text.h"
-#include "gtest/gtest.h"
+#include <gtest/gtest.h>
 
 namespace tilewright::ir {
 namespace {

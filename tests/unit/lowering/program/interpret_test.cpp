@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "frontend/ir/text.h"
-#include "gtest/gtest.h"
+#include <gtest/gtest.h>
 #include "lowering/program/text.h"
 
 namespace tilewright::program {
