@@ -49,16 +49,16 @@ std::vector<Case> operation_cases(ScalarType type) {
         cases.push_back({std::string("X ") + op + " " + name(type) + "(" + divisor + ")", name(type)});
   if (ir::is_float(type))
     for (ScalarType grid : kTypes)
-      if (ir::is_float(grid)) cases.push_back({"round_to(" + name(grid) + ", X)", name(type)});
+      if (ir::is_float(grid) && ir::largest_finite(grid) <= ir::largest_finite(type)) cases.push_back({"round_to(" + name(grid) + ", X)", name(type)});
   return cases;
 }
 
 std::vector<Case> cast_cases(ScalarType type) {
   std::vector<Case> cases;
   for (ScalarType to : kTypes) {
-    if (to == type) continue;
+    if (to == type || to == ScalarType::Bool) continue;
     std::string operand = "X";
-    if (ir::is_float(type) && !ir::is_float(to) && to != ScalarType::Bool)
+    if (ir::is_float(type) && !ir::is_float(to))
       operand = "max(min(select(X == X, X, " + name(type) + "(1)), " + name(type) + "(100)), " + name(type) + "(-100))";
     cases.push_back({name(to) + "(" + operand + ")", name(to)});
   }
@@ -100,7 +100,7 @@ class LlvmOperations : public EachTarget {
       SCOPED_TRACE(text);
       const program::Program program = parse_text(text);
       CompiledProgram library(context, program, target);
-      expect_same(library, program, sizes({{"N", 1003}}), {.seed = 7});
+      expect_same(library, program, sizes({{"N", 213}}), {.seed = 7});
       expect_same(library, program, sizes({{"N", 0}}));
     }
   }
