@@ -51,7 +51,8 @@ const Meaning* Scope::find(Symbol name) const {
 
 std::string Scope::closest(std::string_view name) const {
   std::string best;
-  std::size_t best_distance = name.size() <= 3 ? 2 : 3;
+  // Strictly nearer than this; a name of one letter is like no other.
+  std::size_t best_distance = name.size() <= 1 ? 1 : name.size() <= 3 ? 2 : 3;
   if (name.size() > 64) return best;
   for (const auto& [symbol, meaning] : meanings_) {
     const std::string_view text = symbol.text();

@@ -85,6 +85,11 @@ class Verifier {
       : algorithm_(algorithm), spans_(spans) {}
 
   std::vector<Diagnostic> run() {
+    if (has_missing_parts()) {
+      out_.push_back(finding(Code::Malformed, "an expression of the algorithm is missing",
+                             "give every equation a value and every dimension an extent"));
+      return std::move(out_);
+    }
     verify_name(algorithm_.name, "the algorithm", {}, out_);
     for (const ExtentDecl& extent : algorithm_.extents) {
       declare(extent.name, "the extent", extent.span);
@@ -111,6 +116,17 @@ class Verifier {
     ScalarType type;
     std::size_t rank;
   };
+
+  bool has_missing_parts() const {
+    auto missing = [](const std::vector<Expr>& exprs) {
+      return std::any_of(exprs.begin(), exprs.end(), [](Expr e) { return !e; });
+    };
+    return missing(algorithm_.requirements) ||
+           std::any_of(algorithm_.inputs.begin(), algorithm_.inputs.end(),
+                       [&](const Input& i) { return missing(i.shape); }) ||
+           std::any_of(algorithm_.equations.begin(), algorithm_.equations.end(),
+                       [&](const Equation& e) { return !e.value || missing(e.shape); });
+  }
 
   void enter(Symbol declaration, Span span) {
     span_ = span;

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names of each sort are disjoint: M N K are extents, x inputs, y equations, i indices, r fold variables.
+#include "frontend/ir/generate.h"
+
+#include <algorithm>
+
+#include "frontend/ir/index_math.h"
+
+namespace tilewright::ir {
+
+namespace {
+
+// splitmix64: the same numbers on every machine, unlike the distributions of <random>.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next() {
+    std::uint64_t x = state_ += 0x9e3779b97f4a7c15ULL;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+  }
+  // low <= result <= high.
+  int between(int low, int high) {
+    return low + static_cast<int>(next() % static_cast<std::uint64_t>(high - low + 1));
+  }
+  bool chance(int percent) { return between(1, 100) <= percent; }
+  template <class T>
+  const T& pick(const std::vector<T>& values) {
+    return values[static_cast<std::size_t>(between(0, static_cast<int>(values.size()) - 1))];
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+// A variable in scope and a size that it stays below.
+struct BoundVar {
+  Expr var;
+  Expr below;
+};
+
+class Generator {
+ public:
+  Generator(Context& context, std::uint64_t seed, const GenerateOptions& options)
+      : context_(context), random_(seed), options_(options), types_(options.types) {
+    if (types_.empty())
+      types_ = {ScalarType::F32, ScalarType::F32,  ScalarType::F32, ScalarType::F64,
+                ScalarType::F16, ScalarType::BF16, ScalarType::I32, ScalarType::I64,
+                ScalarType::I8,  ScalarType::Bool};
+  }
+
+  Algorithm run() {
+    algorithm_.name = context_.symbol("generated");
+    make_extents();
+    const int inputs = random_.between(1, options_.max_inputs);
+    for (int i = 0; i < inputs; ++i) make_input(i);
+    const int equations = random_.between(1, options_.max_equations);
+    for (int i = 0; i < equations; ++i) make_equation(i, i + 1 == equations);
+    return std::move(algorithm_);
+  }
+
+ private:
+  void make_extents() {
+    constexpr std::string_view kNames[] = {"M", "N", "K"};
+    const int count = random_.between(1, 3);
+    for (int i = 0; i < count; ++i) {
+      ExtentDecl extent;
+      extent.name = context_.symbol(kNames[i]);
+      if (options_.declarations && random_.chance(20)) extent.min = random_.between(1, 3);
+      if (options_.declarations && random_.chance(20)) extent.max = random_.between(16, 4096);
+      if (options_.declarations && random_.chance(15)) extent.multiple_of = random_.between(2, 4);
+      algorithm_.extents.push_back(extent);
+      extents_.push_back(context_.extent(extent.name));
+    }
+    if (options_.declarations && random_.chance(40)) make_requirement();
+  }
+
+  // True for every size below a million, so that sizes are easy to find.
+  void make_requirement() {
+    const Expr a = random_.pick(extents_);
+    const Expr b = random_.pick(extents_);
+    const Expr large = context_.index(1000000);
+    const Expr forms[] = {
+        context_.lt(a, large),
+        context_.le(a, context_.add(b, large)),
+        context_.op(OpCode::Or, {context_.le(context_.index(1), a), context_.lt(b, large)}),
+        context_.op(OpCode::Not, {context_.op(OpCode::Eq, {a, large})}),
+    };
+    const Expr form = forms[random_.between(0, 3)];
+    if (!form.as<BoolConst>()) algorithm_.requirements.push_back(form);
+  }
+
+  Expr random_size() {
+    const Expr extent = random_.pick(extents_);
+    switch (random_.between(0, 9)) {
+      case 0: return context_.index(random_.between(1, 5));
+      case 1: return context_.add(extent, context_.index(random_.between(1, 3)));
+      case 2: return context_.add(context_.mul(extent, context_.index(2)), context_.index(1));
+      case 3: return context_.ceil_div(extent, 2);
+      default: return extent;
+    }
+  }
+
+  std::vector<Expr> random_shape() {
+    std::vector<Expr> shape;
+    const int rank = random_.between(random_.chance(10) ? 0 : 1, options_.max_rank);
+    for (int i = 0; i < rank; ++i) shape.push_back(random_size());
+    return shape;
+  }
+
+  void make_input(int number) {
+    Input input;
+    input.name = context_.symbol("x" + std::to_string(number));
+    input.type = random_.pick(types_);
+    input.shape = random_shape();
+    tensors_.push_back({input.name, input.type, input.shape, false});
+    algorithm_.inputs.push_back(std::move(input));
+  }
+
+  void make_equation(int number, bool last) {
+    Equation equation;
+    std::string name = "y" + std::to_string(number);
+    if (options_.declarations && random_.chance(10)) name += ".part";
+    equation.name = context_.symbol(name);
+    equation.type = random_.pick(types_);
+    equation.shape = random_shape();
+    equation.is_output = last || random_.chance(20);
+    vars_.clear();
+    for (std::size_t i = 0; i < equation.shape.size(); ++i) {
+      equation.indices.push_back(context_.symbol("i" + std::to_string(i)));
+      vars_.push_back({context_.var(equation.indices.back()), equation.shape[i]});
+    }
+    equation.value = equation.type != ScalarType::Bool && random_.chance(50)
+                         ? make_fold(equation.type)
+                         : value(equation.type, options_.max_depth);
+    // An empty `min` or `max` is infinite and a long `prod` may become so.
+    const Fold* fold = equation.fold();
+    const bool huge = fold && fold->monoid != Monoid::Sum;
+    tensors_.push_back({equation.name, equation.type, equation.shape, huge});
+    algorithm_.equations.push_back(std::move(equation));
+  }
+
+  // A fold of this type, or of a float type under a cast.
+  Expr make_fold(ScalarType type) {
+    const bool under_cast = is_float(type) && random_.chance(30);
+    const ScalarType body_type = under_cast ? ScalarType::F32 : type;
+    std::vector<Symbol> vars;
+    std::vector<Expr> lower;
+    std::vector<Expr> upper;
+    const int count = random_.between(1, options_.max_fold_vars);
+    const std::size_t outer = vars_.size();
+    for (int i = 0; i < count; ++i) {
+      Expr below = random_size();
+      Expr high = below;
+      // Triangular: up to and with an outer index or an earlier variable.
+      if (!vars_.empty() && random_.chance(25)) {
+        const BoundVar var = random_.pick(vars_);
+        high = context_.add(var.var, context_.index(1));
+        below = var.below;
+      }
+      lower.push_back(context_.index(random_.chance(20) ? random_.between(1, 2) : 0));
+      upper.push_back(high);
+      vars.push_back(context_.symbol("r" + std::to_string(i)));
+      vars_.push_back({context_.var(vars.back()), below});
+    }
+    Expr body = value(body_type, options_.max_depth - 1);
+    vars_.resize(outer);
+    const auto monoid = static_cast<Monoid>(random_.between(0, kNumMonoids - 1));
+    return context_.cast(type, context_.fold(monoid, vars, lower, upper, body));
+  }
+
+  Expr value(ScalarType type, int depth) {
+    const int choice = random_.between(0, 9);
+    if (depth <= 0 || choice <= 1) return leaf(type);
+    if (choice == 2)
+      return context_.select(value(ScalarType::Bool, depth - 1), value(type, depth - 1),
+                             value(type, depth - 1));
+    if (choice == 3 && type != ScalarType::Bool) return conversion(type, depth - 1);
+    if (choice == 4 && is_float(type)) {
+      const std::vector<ScalarType> grids = {ScalarType::BF16, ScalarType::F16, ScalarType::F32};
+      return context_.round_to(random_.pick(grids), value(type, depth - 1));
+    }
+    return operation(type, depth - 1);
+  }
+
+  // Any row of ops.def whose result has this type.
+  Expr operation(ScalarType type, int depth) {
+    std::vector<OpCode> fitting;
+    for (int i = 0; i < kNumOps; ++i) {
+      const auto op = static_cast<OpCode>(i);
+      const TypeRule rule = op_info(op).rule;
+      const bool logical = rule == TypeRule::Compare || rule == TypeRule::Logic;
+      const bool numeric = rule == TypeRule::Arithmetic ||
+                           (rule == TypeRule::Float && is_float(type)) ||
+                           (rule == TypeRule::Integer && !is_float(type));
+      if (type == ScalarType::Bool ? logical : numeric) fitting.push_back(op);
+    }
+    const OpCode op = random_.pick(fitting);
+    ScalarType operand = type;
+    if (op_info(op).rule == TypeRule::Compare) operand = compared_type();
+    std::vector<Expr> args;
+    for (int i = 0; i < op_info(op).arity; ++i)
+      args.push_back(operand == ScalarType::Index ? index_value() : value(operand, depth));
+    if (options_.defined) confine(op, operand, args);
+    // Division by a constant zero is never well formed.
+    const bool divides = op == OpCode::Div || op == OpCode::Mod;
+    if (divides && args[1] == zero(operand) && !is_float(operand)) args[1] = one(operand);
+    return context_.op(op, args);
+  }
+
+  ScalarType compared_type() {
+    if (random_.chance(50)) return ScalarType::Index;
+    const ScalarType type = random_.pick(types_);
+    return type == ScalarType::Bool ? ScalarType::F32 : type;
+  }
+
+  Expr clamp(Expr x, double low, double high) {
+    return context_.max(context_.min(x, context_.constant(x.type(), high)),
+                        context_.constant(x.type(), low));
+  }
+
+  // Brings operands into the domain of the operation; one that has no domain to speak of needs no arm.
+  void confine(OpCode op, ScalarType type, std::vector<Expr>& args) {
+    auto magnitude_plus = [&](Expr x, double least) {
+      return context_.add(context_.op(OpCode::Abs, {x}), context_.constant(type, least));
+    };
+    switch (op) {
+      case OpCode::Div:
+      case OpCode::Mod:
+        args[1] = is_float(type) ? magnitude_plus(args[1], 1.0)
+                                 : context_.constant(type, random_.between(1, 5));
+        break;
+      case OpCode::Log:
+      case OpCode::Log2:
+      case OpCode::Rsqrt: args[0] = magnitude_plus(args[0], 0.5); break;
+      case OpCode::Sqrt:
+      case OpCode::Log1p: args[0] = context_.op(OpCode::Abs, {args[0]}); break;
+      case OpCode::Exp:
+      case OpCode::Exp2:
+      case OpCode::Expm1: args[0] = clamp(args[0], -8, 4); break;
+      default: break;
+    }
+  }
+
+  Expr conversion(ScalarType type, int depth) {
+    ScalarType from = random_.pick(types_);
+    if (random_.chance(30)) from = ScalarType::Index;
+    Expr inner = from == ScalarType::Index ? index_value() : value(from, depth);
+    if (options_.defined && is_float(from) && !is_float(type)) inner = clamp(inner, -100, 100);
+    return context_.cast(type, inner);
+  }
+
+  Expr leaf(ScalarType type) {
+    if (random_.chance(65)) return read(type);
+    if (type == ScalarType::Bool) return context_.lt(index_value(), index_value());
+    if (random_.chance(30)) return context_.cast(type, index_value());
+    if (is_float(type)) {
+      constexpr double kValues[] = {0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 0.1, -0.75, 3.25, 1e-3};
+      return context_.real(type, kValues[random_.between(0, 9)]);
+    }
+    return context_.integer(type, random_.between(-4, 9));
+  }
+
+  // Small integers made of indices and extents.
+  Expr index_value() {
+    Expr e = vars_.empty() || random_.chance(15) ? random_.pick(extents_) : random_.pick(vars_).var;
+    switch (random_.between(0, 7)) {
+      case 0: return context_.add(e, context_.index(random_.between(-3, 3)));
+      case 1:
+        return context_.add(context_.mul(e, context_.index(random_.between(-2, 3))),
+                            random_.pick(extents_));
+      case 2: return context_.floor_mod(e, context_.index(random_.between(2, 4)));
+      case 3: return context_.floor_div(e, context_.index(random_.between(2, 4)));
+      case 4: return context_.op(OpCode::Neg, {e});
+      case 5: return context_.index(random_.between(0, 4));
+      default: return e;
+    }
+  }
+
+  struct TensorInfo {
+    Symbol name;
+    ScalarType type;
+    std::vector<Expr> shape;
+    bool may_be_huge;
+  };
+
+  // One element of any tensor, converted; guarded where its indices might lie outside.
+  Expr read(ScalarType type) {
+    std::vector<const TensorInfo*> fitting;
+    for (const TensorInfo& tensor : tensors_)
+      if (tensor.type == type || (type != ScalarType::Bool && random_.chance(30)))
+        fitting.push_back(&tensor);
+    if (fitting.empty())
+      return type == ScalarType::Bool ? context_.boolean(random_.chance(50))
+                                      : context_.constant(type, 1);
+    const TensorInfo& tensor = *random_.pick(fitting);
+    std::vector<Expr> indices;
+    Expr guard = context_.boolean(true);
+    for (Expr size : tensor.shape) indices.push_back(index_below(size, guard));
+    Expr element = context_.read(tensor.name, indices, tensor.type);
+    element = context_.select(guard, element, zero(tensor.type));
+    const bool narrows = is_float(tensor.type) && !is_float(type);
+    if (options_.defined && is_float(tensor.type) && (narrows || tensor.may_be_huge))
+      element = clamp(element, -100, 100);
+    return context_.cast(type, element);
+  }
+
+  Expr zero(ScalarType type) { return context_.constant(type, 0); }
+  Expr one(ScalarType type) { return context_.constant(type, 1); }
+
+  // An index below `size`; what must hold for that is added to the guard.
+  Expr index_below(Expr size, Expr& guard) {
+    std::vector<Expr> exact;
+    for (const BoundVar& v : vars_) {
+      if (v.below == size) exact.push_back(v.var);
+      for (const std::int64_t more : {1, 2, 3})
+        if (context_.add(v.below, context_.index(more)) == size)
+          exact.push_back(
+              context_.add(v.var, context_.index(random_.between(0, static_cast<int>(more)))));
+      const Expr doubled = context_.mul(v.below, context_.index(2));
+      if (context_.add(doubled, context_.index(1)) == size)
+        exact.push_back(context_.add(context_.mul(v.var, context_.index(2)),
+                                     context_.index(random_.between(0, 2))));
+      if (v.below == doubled_of(size))
+        exact.push_back(context_.floor_div(v.var, context_.index(2)));
+    }
+    if (!exact.empty() && random_.chance(80)) {
+      Expr index = random_.pick(exact);
+      if (random_.chance(10)) {
+        index = context_.sub(context_.add(size, context_.index(-1)), index);
+      }
+      return index;
+    }
+    Expr index = index_value();
+    if (random_.chance(20)) {
+      // Clamped to the edge; an empty tensor still has no element.
+      guard = context_.both(guard, context_.lt(context_.index(0), size));
+      return context_.max(context_.min(index, context_.add(size, context_.index(-1))),
+                          context_.index(0));
+    }
+    guard = context_.both(
+        guard, context_.both(context_.le(context_.index(0), index), context_.lt(index, size)));
+    return index;
+  }
+
+  // E when size is (E + 1) / 2: an index below E, halved, is below it.
+  Expr doubled_of(Expr size) {
+    for (Expr extent : extents_)
+      if (context_.ceil_div(extent, 2) == size) return extent;
+    return {};
+  }
+
+  Context& context_;
+  Random random_;
+  const GenerateOptions& options_;
+  std::vector<ScalarType> types_;
+  std::vector<Expr> extents_;
+  std::vector<TensorInfo> tensors_;
+  std::vector<BoundVar> vars_;
+  Algorithm algorithm_;
+};
+
+}  // namespace
+
+Algorithm random_algorithm(Context& context, std::uint64_t seed, const GenerateOptions& options) {
+  return Generator(context, seed, options).run();
+}
+
+std::optional<Bindings> random_bindings(const Algorithm& algorithm, std::uint64_t seed,
+                                        std::int64_t limit) {
+  constexpr std::int64_t kFavoured[] = {0, 1, 2, 3, 5, 7, 8, 11, 13, 16, 17, 31, 61, 127};
+  Random random(seed);
+  for (int attempt = 0; attempt < 64; ++attempt) {
+    Bindings bindings;
+    for (const ExtentDecl& extent : algorithm.extents) {
+      const std::int64_t most = std::min(extent.max.value_or(INT64_MAX), extent.min + limit);
+      std::int64_t size = random.chance(70)
+                              ? kFavoured[random.between(0, 13)]
+                              : static_cast<std::int64_t>(random.next() >> 1) % (limit + 1);
+      size = std::clamp(size, extent.min, std::max(extent.min, most));
+      size = floor_div(size, extent.multiple_of) * extent.multiple_of;
+      if (size < extent.min) size += extent.multiple_of;
+      bindings[extent.name] = size;
+      if (extent.max && size > *extent.max) return std::nullopt;
+    }
+    const bool good = std::all_of(algorithm.requirements.begin(), algorithm.requirements.end(),
+                                  [&](Expr r) { return evaluate_extents(r, bindings) != 0; });
+    if (good) return bindings;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tilewright::ir
