@@ -2,7 +2,9 @@
 # tilewright_room(): one static library per room, with the warnings and the wall of its row.
 
 add_library(tilewright_warnings INTERFACE)
+# clang blames the user of std::stable_sort for a deprecated call inside libstdc++ 12; g++ still warns of others.
 target_compile_options(tilewright_warnings INTERFACE
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
   -ffp-contract=off  # not a warning: no room may contract a*b+c, since the IR states every fma
   $<$<BOOL:${TILEWRIGHT_WERROR}>:-Werror>)
@@ -15,6 +17,8 @@ target_link_libraries(tilewright_precompiled PRIVATE tilewright_warnings)
 target_precompile_headers(tilewright_precompiled PRIVATE
   <algorithm> <array> <cstdint> <functional> <map> <memory> <optional> <span> <string> <string_view>
   <tuple> <unordered_map> <utility> <variant> <vector>)
+# When flags change, the header is rebuilt beside its old self, which is then rightly not used.
+set_target_properties(tilewright_precompiled PROPERTIES PCH_WARN_INVALID OFF)
 
 # Sets <out> to the target name of a room's folder: frontend/ir -> tilewright_frontend_ir.
 function(tilewright_room_target room out)
