@@ -127,6 +127,8 @@ def _check_own(tree, path, line, header, rooms):
         allowed = header.startswith("runtime/")
     elif room:
         allowed = target_room in rooms.seen_from(room) or header.startswith("runtime/") and header.endswith(".h")
+    elif path.startswith(("apps/cli/", "tests/bench/")) and header.startswith("apps/probe/"):
+        allowed = True
     elif path.startswith(("apps/cli/", "tests/")):
         allowed = True
     elif path.startswith("apps/"):
