@@ -141,11 +141,16 @@ struct StageCopy {
   Symbol buffer;
   Span span;
   static std::optional<StageCopy> parse(Reader& reader);
+  // The same without `at nest.loop`, which the tree form has around it.
+  static std::optional<StageCopy> parse_in_tree(Reader& reader);
   std::string print() const;
   Result<Ok> apply(Target& target) const;
   friend bool operator==(const StageCopy& a, const StageCopy& b) {
     return a.stage == b.stage && a.at == b.at && a.buffer == b.buffer;
   }
+
+ private:
+  static std::optional<StageCopy> parse_with(Reader& reader, bool with_place);
 };
 
 struct Keep {

@@ -59,7 +59,12 @@ std::string print_component(const LayoutComponent& part) {
 
 }  // namespace
 
-std::optional<StageCopy> StageCopy::parse(Reader& reader) {
+std::optional<StageCopy> StageCopy::parse(Reader& reader) { return parse_with(reader, true); }
+std::optional<StageCopy> StageCopy::parse_in_tree(Reader& reader) {
+  return parse_with(reader, false);
+}
+
+std::optional<StageCopy> StageCopy::parse_with(Reader& reader, bool with_place) {
   StageCopy out;
   TextCursor& cursor = reader.cursor;
   out.span = cursor.peek().span;
@@ -68,12 +73,14 @@ std::optional<StageCopy> StageCopy::parse(Reader& reader) {
       !cursor.expect("[", "after the tensor", "name its dimensions: `stage b[k, j] ...`"))
     return std::nullopt;
   auto dims = reader.names("a name for a dimension");
-  if (!dims || !cursor.expect("]", "after the dimensions") ||
-      !cursor.expect("at", "after the tensor", "write `at nest.loop`"))
-    return std::nullopt;
-  auto at = reader.loop_name();
-  if (!at || !cursor.expect("as", "after the loop", "write `as buffer[layout]`"))
-    return std::nullopt;
+  if (!dims || !cursor.expect("]", "after the dimensions")) return std::nullopt;
+  if (with_place) {
+    if (!cursor.expect("at", "after the tensor", "write `at nest.loop`")) return std::nullopt;
+    auto at = reader.loop_name();
+    if (!at) return std::nullopt;
+    out.at = *at;
+  }
+  if (!cursor.expect("as", "before the copy", "write `as buffer[layout]`")) return std::nullopt;
   auto buffer = reader.name("a name for the copy");
   if (!buffer || !cursor.expect("[", "after the buffer", "write its layout: `as bp[k, j]`"))
     return std::nullopt;
@@ -86,7 +93,6 @@ std::optional<StageCopy> StageCopy::parse(Reader& reader) {
   out.stage.tensor = *tensor;
   out.stage.dims = *std::move(dims);
   out.stage.pad = cursor.accept("pad");
-  out.at = *at;
   out.buffer = *buffer;
   return out;
 }

@@ -3,10 +3,9 @@
 import ctypes
 from pathlib import Path
 
-import numpy
 import scipy_openblas32
 import threadpoolctl
-from serve import into, serve, threads
+from serve import aligned_empty, into, serve, threads
 
 _ROW_MAJOR, _COLUMN_MAJOR, _PLAIN = 101, 102, 111
 
@@ -29,7 +28,7 @@ def _formulations(case, inputs, sizes):
         return {}
     left, right = inputs
     m, n, k = sizes["M"], sizes["N"], sizes["K"]
-    output = numpy.empty((m, n), numpy.float32)
+    output = aligned_empty((m, n))
     a, b, c = left.ctypes.data, right.ctypes.data, output.ctypes.data
     sgemm = _LIBRARY.scipy_cblas_sgemm
 
