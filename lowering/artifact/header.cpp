@@ -34,7 +34,11 @@ std::string contract_text(const program::Program& program, const program::Contra
                           const host::Target& target, const Origin& origin) {
   const std::string name(program.name.text());
   std::string text = "/* " + name + ": made by Tilewright " + origin.tool_version + ". Do not edit.\n *\n";
-  auto line = [&](const std::string& words) { text += words.empty() ? " *\n" : " * " + words + "\n"; };
+  auto line = [&](std::string words) {
+    // The caller names the schedule and the verdict: neither may end the comment.
+    for (auto at = words.find("*/"); at != std::string::npos; at = words.find("*/")) words.replace(at, 2, "* /");
+    text += words.empty() ? " *\n" : " * " + words + "\n";
+  };
   line("Algorithm " + std::string(program.algorithm.text()) + " (" + origin.algorithm_hash + "),");
   line("schedule " + origin.schedule_name + " (" + origin.schedule_hash + ").");
   line("Correctness: " + origin.verdict + ".");

@@ -123,11 +123,9 @@ Value Emitter::cast(Value value, ScalarType from, ScalarType to) {
   llvm::Value* v = value.v;
   if (from_float && to_float) return {round_to_grid(v, from, to), value.varying};
   if (to_float) {
-    // Integers reach f32 and f64 in one rounding; the 16-bit formats through f64 rounded to odd.
-    const bool narrow = to == ScalarType::BF16 || to == ScalarType::F16;
-    llvm::Type* first = narrow ? type_of(ScalarType::F64, value.varying) : target;
-    llvm::Value* wide = from == ScalarType::Bool ? b_.CreateUIToFP(v, first) : b_.CreateSIToFP(v, first);
-    return {narrow ? round_to_grid(wide, ScalarType::F64, to) : wide, value.varying};
+    // To f32 or f64 in one rounding; the 16-bit formats are that f32 rounded once more.
+    llvm::Value* wide = from == ScalarType::Bool ? b_.CreateUIToFP(v, target) : b_.CreateSIToFP(v, target);
+    return {round_to_grid(wide, to == ScalarType::F64 ? to : ScalarType::F32, to), value.varying};
   }
   if (to == ScalarType::Bool) {
     llvm::Value* zero = llvm::Constant::getNullValue(v->getType());

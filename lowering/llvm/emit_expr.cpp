@@ -31,6 +31,19 @@ bool is_comparison(OpCode op) {
          op == OpCode::Gt || op == OpCode::Ge;
 }
 
+bool keeps_grid(OpCode op) {
+  switch (op) {
+    case OpCode::Neg:
+    case OpCode::Abs:
+    case OpCode::Min:
+    case OpCode::Max:
+    case OpCode::Floor:
+    case OpCode::Ceil:
+    case OpCode::Rint: return true;
+    default: return false;
+  }
+}
+
 }  // namespace
 
 // Whether the value may differ between lanes, as far as the form of the expression says.
@@ -135,8 +148,9 @@ Value Emitter::evaluate_op(const ir::Op& op) {
   if (is_integral(type)) return {integer_op(op.op, type, args), varying};
   Value value = float_op(op.op, type, args);
   value.varying = varying;
-  // A 16-bit operation is the f32 operation rounded once more.
-  value.v = round_to_grid(value.v, type == ScalarType::F64 ? type : ScalarType::F32, type);
+  // A 16-bit operation is the f32 operation rounded once more; some stay on the grid by themselves.
+  if (!keeps_grid(op.op))
+    value.v = round_to_grid(value.v, type == ScalarType::F64 ? type : ScalarType::F32, type);
   return value;
 }
 

@@ -189,7 +189,7 @@ class Execution {
       for (std::int64_t i = lower; i < upper; ++i) order.push_back(i);
       std::shuffle(order.begin(), order.end(), random_);
     }
-    loops_.push_back({loop.var, lower, false});
+    loops_.push_back({loop.var, lower, false, true});
     for (std::int64_t i = lower; i < upper; ++i) {
       const std::int64_t now = order.empty() ? i : order[static_cast<std::size_t>(i - lower)];
       loops_.back().value = now;
@@ -334,7 +334,8 @@ class Execution {
                       "` that another iteration of a parallel loop " +
                       (trap.writes ? "reads or writes" : "writes");
         out.remedy = "give each iteration cells of its own, or make the loop serial";
-        out.evidence.emplace_back("other iteration", std::to_string(trap.other));
+        out.evidence.emplace_back("other iteration", parallel_var(trap.fork_depth) + " = " +
+                                                         std::to_string(trap.other));
         break;
       case Trap::Kind::LaneConflict:
         out.code = Code::LaneConflict;
@@ -372,7 +373,14 @@ class Execution {
     Symbol var;
     std::int64_t value;
     bool lanes;
+    bool parallel = false;
   };
+
+  std::string parallel_var(std::uint32_t depth) const {
+    for (const ActiveLoop& loop : loops_)
+      if (loop.parallel && --depth == 0) return std::string(loop.var.text());
+    return "iteration";
+  }
 
   const Program& program_;
   Compiled& compiled_;

@@ -104,15 +104,15 @@ def polynomial(name, bits, degree, lo, hi, target, weight, what):
         refitted, worst = fit(xs, rest, ws, low + 1, degree)
         cs = refitted if worst < kept else cs[1:]
     final = max(abs(r * w) for r, w in zip(rest, ws))
-    emit_array(name, bits, rounded, [f"{what}; |error| <= 2^{float(mp.log(final, 2)):.2f} "
-               f"(before rounding the coefficients 2^{float(mp.log(free, 2)):.2f})"])
+    emit_array(name, bits, rounded, [what + ".", f"Error 2^{float(mp.log(final, 2)):.2f}; 2^"
+               f"{float(mp.log(free, 2)):.2f} before the coefficients are rounded."])
     sys.stderr.write(f"{name}: 2^{float(mp.log(free, 2)):.2f} -> 2^{float(mp.log(final, 2)):.2f}\n")
 
 
 def literal(value, bits):
-    text = float(value).hex()
     assert mp.mpf(float(value)) == value
-    return text + ("f" if bits == 24 else "")
+    significand, exponent = float(value).hex().split("p")
+    return significand.rstrip("0").rstrip(".") + "p" + exponent + ("f" if bits == 24 else "")
 
 
 def emit_array(name, bits, values, comment):
@@ -216,7 +216,7 @@ def header():
     print("// SPDX-License-Identifier: Apache-2.0\n//")
     print("// Constants of the math definitions. Written by tests/oracle/math_coefficients.py, which says")
     print("// how each is derived; change them there. Polynomials stand lowest power first.")
-    print("#pragma once\n\nnamespace tilewright::ir::math {\n\n// clang-format off")
+    print("#pragma once\n\nnamespace tilewright::ir::math {\n")
 
 
 def main():
@@ -232,7 +232,7 @@ def main():
         logarithms("F64", 53, 18)
         trigonometric("F64", 53, 5, 5)
         error_function("F64", 53, 11, 17, 11, "1.0", "5.95")
-    print("// clang-format on\n\n}  // namespace tilewright::ir::math")
+    print("}  // namespace tilewright::ir::math")
 
 
 if __name__ == "__main__":

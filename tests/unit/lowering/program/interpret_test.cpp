@@ -13,13 +13,13 @@
 namespace tilewright::program {
 namespace {
 
-struct Run {
+struct Trial {
   ir::Context context;
   Program program;
   ir::Bindings bindings;
   ir::TensorMap inputs;
 
-  explicit Run(const std::string& text, std::map<std::string, std::int64_t> sizes = {}) {
+  explicit Trial(const std::string& text, std::map<std::string, std::int64_t> sizes = {}) {
     auto parsed = parse_program(context, Source("case.twp", text));
     EXPECT_TRUE(parsed.ok()) << text << (parsed.ok() ? "" : parsed.diagnostics()[0].message);
     if (parsed.ok()) program = *parsed;
@@ -65,13 +65,13 @@ struct Twin {
 };
 
 void check_twin(const Twin& twin, const std::map<std::string, std::int64_t>& sizes) {
-  Run good(twin.text, sizes);
+  Trial good(twin.text, sizes);
   EXPECT_TRUE(good.go().ok()) << twin.text << good.go().diagnostics()[0].message;
   std::string text = twin.text;
   const auto at = text.find(twin.sound);
   ASSERT_NE(at, std::string::npos);
   text.replace(at, twin.sound.size(), twin.broken);
-  Run bad(text, sizes);
+  Trial bad(text, sizes);
   auto result = bad.go();
   ASSERT_FALSE(result.ok()) << text;
   const Diagnostic& found = result.diagnostics()[0];
@@ -119,7 +119,7 @@ program gemm for gemm {
 TEST(ProgramInterpreter, TiledGemmIsTheFusedLoopBitForBit) {
   for (auto [m, n, k] :
        {std::array<std::int64_t, 3>{4, 8, 5}, {5, 9, 3}, {1, 1, 1}, {7, 19, 0}, {0, 3, 2}, {13, 24, 11}}) {
-    Run run(kTiledGemm, {{"M", m}, {"N", n}, {"K", k}});
+    Trial run(kTiledGemm, {{"M", m}, {"N", n}, {"K", k}});
     const auto a = run.input("a").data;
     const auto b = run.input("b").data;
     for (std::uint64_t seed : {0, 1, 2}) {
@@ -140,9 +140,9 @@ TEST(ProgramInterpreter, TiledGemmIsTheFusedLoopBitForBit) {
 }
 
 TEST(ProgramInterpreter, CoverageSaysWhichGuardsAndTailsWereReached) {
-  Run full(kTiledGemm, {{"M", 4}, {"N", 16}, {"K", 2}});
-  Run tail(kTiledGemm, {{"M", 5}, {"N", 9}, {"K", 2}});
-  Run empty(kTiledGemm, {{"M", 5}, {"N", 0}, {"K", 0}});
+  Trial full(kTiledGemm, {{"M", 4}, {"N", 16}, {"K", 2}});
+  Trial tail(kTiledGemm, {{"M", 5}, {"N", 9}, {"K", 2}});
+  Trial empty(kTiledGemm, {{"M", 5}, {"N", 0}, {"K", 0}});
   Coverage all = full.value().coverage;
   // io, jo, k, r2 with its min, the guard, r3 with its min, l3 with its min.
   ASSERT_EQ(all.decisions.size(), 10U);
@@ -263,8 +263,8 @@ program writers for writers {
 }
 )";
   check_twin({writers, "y[i]", "y[i / 2 * 2 + i % 2 * 0]", Code::ParallelRace,
-              {{"i", "1"}, {"other iteration", "0"}, {"cell", "y[0]"}}},
-             {{"N", 1 + 3}});
+              {{"i", "1"}, {"other iteration", "i = 0"}, {"cell", "y[0]"}}},
+             {{"N", 4}});
 }
 
 TEST(ProgramInterpreter, ARaceNeedsAParallelLoop) {
@@ -282,7 +282,7 @@ program scan for scan {
 }
 )";
   check_twin({text, "for i", "parallel i", Code::ParallelRace,
-              {{"i", "2"}, {"other iteration", "1"}, {"cell", "y[1]"}}},
+              {{"i", "2"}, {"other iteration", "i = 1"}, {"cell", "y[1]"}}},
              {{"N", 4}});
   // Reading first and writing later is found as well: the reader is remembered.
   const std::string later = R"(
@@ -300,7 +300,7 @@ program later for later {
   }
 }
 )";
-  check_twin({later, "for j", "parallel j", Code::ParallelRace, {{"j", "1"}, {"other iteration", "0"}}},
+  check_twin({later, "for j", "parallel j", Code::ParallelRace, {{"j", "1"}, {"other iteration", "j = 0"}}},
              {{"N", 4}});
 }
 
@@ -324,11 +324,11 @@ program phases for phases {
   }
 }
 )";
-  Run run(text, {{"N", 6}});
+  Trial run(text, {{"N", 6}});
   const ir::Tensor y = run.value().outputs.at(run.context.symbol("y"));
   for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(y.data[i].f, run.input("x").data[5 - i].f);
   check_twin({text, "b % 2 == a", "b % 2 >= a", Code::ParallelRace,
-              {{"a", "1"}, {"b", "1"}, {"other iteration", "0"}, {"cell", "y[1]"}}},
+              {{"a", "1"}, {"b", "1"}, {"other iteration", "a = 0"}, {"cell", "y[1]"}}},
              {{"N", 6}});
 }
 
@@ -361,7 +361,7 @@ program shift for shift {
   check_twin({reads, "= y[l]", "= y[l + 1]", Code::LaneConflict, {{"l", "1"}, {"other lane", "0"}}}, {});
   check_twin({reads, "= y[l]", "= y[3]", Code::LaneConflict, {{"l", "3"}, {"other lane", "several"}}}, {});
   // In two statements it is sound: lanes run statement by statement.
-  Run run(R"(
+  Trial run(R"(
 program twice for twice {
   input x : f32[8]
   output y : f32[8]
@@ -398,7 +398,7 @@ program quotient for quotient {
 }
 
 TEST(ProgramInterpreter, UnevenLoopsAndLetsInLanesRunUnderMasks) {
-  Run run(R"(
+  Trial run(R"(
 program uneven for uneven {
   input x : i32[8]
   output y : i32[8]
@@ -422,7 +422,7 @@ program uneven for uneven {
 }
 
 TEST(ProgramInterpreter, LimitsAreDiagnostics) {
-  Run run(kTiledGemm, {{"M", 8}, {"N", 8}, {"K", 8}});
+  Trial run(kTiledGemm, {{"M", 8}, {"N", 8}, {"K", 8}});
   InterpretOptions options;
   options.step_limit = 100;
   auto result = run.go(options);
