@@ -2,7 +2,12 @@
 # What every target of the tree is built with: sanitizers, a fast linker, ccache, and reproducible
 # paths. Law: the same commit gives the same objects in any folder, so a ccache is shared by clones.
 
-add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+# Floats are what the source says: no product and sum is contracted into an fma behind its back.
+add_compile_options(-ffp-contract=off)
+
+# Paths in debug information and in __FILE__ start at the repository's root.
+file(RELATIVE_PATH source_from_build ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -fmacro-prefix-map=${source_from_build}=)
 
 if(TILEWRIGHT_SANITIZE)
   add_compile_options(-fsanitize=${TILEWRIGHT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -36,7 +41,7 @@ endforeach()
 find_program(TILEWRIGHT_CCACHE ccache)
 if(TILEWRIGHT_CCACHE)
   set(launcher /usr/bin/env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
-    ${TILEWRIGHT_CCACHE})
+    CCACHE_ABSSTDERR=1 ${TILEWRIGHT_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)

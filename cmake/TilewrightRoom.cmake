@@ -2,8 +2,11 @@
 # tilewright_room(): one static library per room, with the warnings and the wall of its row.
 
 add_library(tilewright_warnings INTERFACE)
+# clang blames the user of std::stable_sort for a deprecated call inside libstdc++ 12; g++ still warns of others.
 target_compile_options(tilewright_warnings INTERFACE
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
+  -ffp-contract=off  # not a warning: no room may contract a*b+c, since the IR states every fma
   $<$<BOOL:${TILEWRIGHT_WERROR}>:-Werror>)
 
 # The precompiled standard headers that every room shares. Third-party headers never stand in it: they
@@ -14,6 +17,8 @@ target_link_libraries(tilewright_precompiled PRIVATE tilewright_warnings)
 target_precompile_headers(tilewright_precompiled PRIVATE
   <algorithm> <array> <cstdint> <functional> <map> <memory> <optional> <span> <string> <string_view>
   <tuple> <unordered_map> <utility> <variant> <vector>)
+# When flags change, the header is rebuilt beside its old self, which is then rightly not used.
+set_target_properties(tilewright_precompiled PROPERTIES PCH_WARN_INVALID OFF)
 
 # Sets <out> to the target name of a room's folder: frontend/ir -> tilewright_frontend_ir.
 function(tilewright_room_target room out)
@@ -54,9 +59,21 @@ function(tilewright_room room)
     return()
   endif()
   add_library(${target} STATIC ${sources})
+  # Loops over columns of scalars are what the interpreters spend their time in.
+  set(hot_loops ${sources})
+  list(FILTER hot_loops INCLUDE REGEX "/(kernels|intervals)\\.cpp$")
+  if(hot_loops)
+    set_source_files_properties(${hot_loops} PROPERTIES COMPILE_OPTIONS "-O3"
+      SKIP_PRECOMPILE_HEADERS ON)
+  endif()
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE tilewright_warnings)
-  target_precompile_headers(${target} REUSE_FROM tilewright_precompiled)
+  # A room whose third party is heavy names what to precompile; the others share the standard headers.
+  if(EXISTS ${PROJECT_SOURCE_DIR}/${room}/precompiled_wall.h)
+    target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/${room}/precompiled_wall.h)
+  else()
+    target_precompile_headers(${target} REUSE_FROM tilewright_precompiled)
+  endif()
   foreach(dep IN LISTS ROOM_DEPS)
     tilewright_room_target(${dep} dep_target)
     if(TARGET ${dep_target})

@@ -12,6 +12,8 @@ tilewright_room(schedules/directives DEPS schedules/tree schedules/polyhedra WAL
 tilewright_room(lowering/program    DEPS frontend/ir schedules/machine WALL)
 tilewright_room(lowering/build      DEPS lowering/program schedules/tree schedules/directives schedules/polyhedra WALL)
 tilewright_room(lowering/passes     DEPS lowering/program schedules/polyhedra WALL)
+tilewright_room(lowering/check     DEPS lowering/program schedules/polyhedra WALL)
 tilewright_room(lowering/llvm       DEPS lowering/program schedules/machine WALL llvm)
 tilewright_room(lowering/targets/host DEPS lowering/llvm lowering/program schedules/machine WALL)
 tilewright_room(lowering/artifact   DEPS lowering/program lowering/llvm lowering/targets/host lowering/passes lowering/build WALL)
+tilewright_room(apps/npy            DEPS frontend/ir WALL)

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """./dev new: writes the files of a new directive, pass, op or app from cmake/templates.
 
-A template is a folder cmake/templates/<kind>; the path and the text of each `*.template` file in it have NAME,
-TITLE and Name replaced, and NEXT.txt says what remains to be written by hand. Law: nothing that exists is overwritten.
+A kind is a folder cmake/templates/<kind>. Each `*.template` file in it is written to its own path with NAME
+replaced; its text has @NAME@, @Name@ and @title@ replaced. edits.toml lists lines to put into files that exist (at
+the end, or before a given text). NEXT.txt says what remains to be written by hand.
+Law: nothing that exists is overwritten, and a scaffold is no finished work: its tests fail until someone wrote
+what they expect.
 """
 import os
 import re
+import tomllib
 
 import trees
 
@@ -34,6 +38,23 @@ def _planned(kind, name):
     return plan
 
 
+def _edit(row, name):
+    """Puts a row's text into its file; says so when its place is not found."""
+    path, text = os.path.join(trees.ROOT, row["file"]), _filled(row["text"], name)
+    before = row.get("before")
+    old = ""
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            old = file.read()
+    place = len(old) if before is None else old.find(before)
+    if not old or place < 0:
+        print(f"no place found in {row['file']} for:\n{text.rstrip()}")
+        return
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        file.write(old[:place] + text + old[place:])
+    print(f"changed {row['file']}")
+
+
 def new(kind, name):
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name):
         raise trees.Failed(f"`{name}` is not snake_case")
@@ -47,6 +68,11 @@ def new(kind, name):
         with open(path, "x", encoding="utf-8", newline="\n") as file:
             file.write(text)
         print(f"wrote {target}")
+    edits = os.path.join(TEMPLATES, kind, "edits.toml")
+    if os.path.exists(edits):
+        with open(edits, "rb") as file:
+            for row in tomllib.load(file)["edit"]:
+                _edit(row, name)
     steps = os.path.join(TEMPLATES, kind, "NEXT.txt")
     if os.path.exists(steps):
         with open(steps, encoding="utf-8") as file:

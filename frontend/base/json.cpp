@@ -204,9 +204,7 @@ const Json* Json::find(std::string_view name) const {
   return nullptr;
 }
 
-void Json::push(Json value) {
-  std::get<Array>(value_).push_back(std::move(value));
-}
+void Json::push(Json value) { std::get<Array>(value_).push_back(std::move(value)); }
 
 void Json::set(std::string_view name, Json value) {
   Object& members = std::get<Object>(value_);

@@ -203,9 +203,7 @@ SyntaxPtr parse_expr(TextCursor& cursor, int min_precedence) {
 
 }  // namespace
 
-SyntaxPtr parse_expr_syntax(TextCursor& cursor) {
-  return parse_expr(cursor, 1);
-}
+SyntaxPtr parse_expr_syntax(TextCursor& cursor) { return parse_expr(cursor, 1); }
 
 std::optional<std::vector<SyntaxPtr>> parse_index_list(TextCursor& cursor) {
   std::vector<SyntaxPtr> out;

@@ -192,9 +192,7 @@ bool FieldReader::read(const Json& json, Expr& out) {
   return refuse(in_backticks(*name) + " is no kind of expression");
 }
 
-Json to_json(Expr expr) {
-  return FieldWriter().value(expr);
-}
+Json to_json(Expr expr) { return FieldWriter().value(expr); }
 
 Result<Expr> expr_from_json(Context& context, const Json& json) {
   FieldReader reader(context);

@@ -2,6 +2,8 @@
 #include "frontend/ir/simplify.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <tuple>
 
 #include "frontend/ir/index_math.h"
 #include "frontend/ir/walk.h"
@@ -47,8 +49,11 @@ bool accumulate(LinearForm& form, const LinearForm& other, std::int64_t scale) {
 
 void sort_terms(LinearForm& form) {
   std::sort(form.terms.begin(), form.terms.end(), [](const auto& a, const auto& b) {
-    return a.first.hash() != b.first.hash() ? a.first.hash() < b.first.hash()
-                                            : a.first.index() < b.first.index();
+    // The largest stride first, as people write it; then a fixed order.
+    const auto key = [](const auto& term) {
+      return std::tuple(-std::abs(term.second), term.first.hash(), term.first.index());
+    };
+    return key(a) < key(b);
   });
 }
 

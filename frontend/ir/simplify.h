@@ -22,8 +22,8 @@ struct Interval {
 // What is known of variables and extents, by name.
 using Ranges = std::unordered_map<Symbol, Interval>;
 
-// sum of coefficient * atom, plus a constant. Atoms are Index expressions that are not sums, in the order of
-// their hash; coefficients are not zero.
+// sum of coefficient * atom, plus a constant. Atoms are Index expressions that are not sums, by falling
+// magnitude of their coefficient, then by hash; coefficients are not zero.
 struct LinearForm {
   std::vector<std::pair<Expr, std::int64_t>> terms;
   std::int64_t constant = 0;

@@ -327,12 +327,8 @@ std::vector<Diagnostic> verify(const Algorithm& algorithm, const AlgorithmSpans*
   return Verifier(algorithm, spans).run();
 }
 
-bool is_quasi_affine(Expr expr) {
-  return affine(expr, false);
-}
-bool is_piecewise_quasi_affine(Expr expr) {
-  return affine(expr, true);
-}
+bool is_quasi_affine(Expr expr) { return affine(expr, false); }
+bool is_piecewise_quasi_affine(Expr expr) { return affine(expr, true); }
 
 void verify_expr(Expr root, const ExprReport& report) {
   std::unordered_map<Expr, int> depth;

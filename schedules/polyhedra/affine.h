@@ -32,8 +32,14 @@ struct LinearTerm {
 
 class AffineExpr {
  public:
-  AffineExpr() = default;
-  AffineExpr(std::int64_t constant) : constant_(constant) {}
+  AffineExpr();
+  AffineExpr(std::int64_t constant);
+  // Defined below FloorTerm, which holds an AffineExpr.
+  AffineExpr(const AffineExpr&);
+  AffineExpr(AffineExpr&&) noexcept;
+  AffineExpr& operator=(const AffineExpr&);
+  AffineExpr& operator=(AffineExpr&&) noexcept;
+  ~AffineExpr();
   static AffineExpr variable(std::string_view name, std::int64_t coefficient = 1);
 
   std::int64_t constant() const { return constant_; }
@@ -89,6 +95,14 @@ struct FloorTerm {
   AffineExpr numerator;
   std::int64_t denominator = 1;
 };
+
+inline AffineExpr::AffineExpr() = default;
+inline AffineExpr::AffineExpr(std::int64_t constant) : constant_(constant) {}
+inline AffineExpr::AffineExpr(const AffineExpr&) = default;
+inline AffineExpr::AffineExpr(AffineExpr&&) noexcept = default;
+inline AffineExpr& AffineExpr::operator=(const AffineExpr&) = default;
+inline AffineExpr& AffineExpr::operator=(AffineExpr&&) noexcept = default;
+inline AffineExpr::~AffineExpr() = default;
 
 // Rounds towards minus infinity. Precondition: denominator > 0.
 AffineExpr floor_div(const AffineExpr& numerator, std::int64_t denominator);

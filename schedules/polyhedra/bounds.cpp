@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "schedules/polyhedra/components.h"
 #include "schedules/polyhedra/isl_wall.h"
 
 namespace tilewright::poly {
@@ -137,9 +138,9 @@ static Failure unbounded(std::string_view dim, Side side) {
               "declare a range for every extent that the index depends on");
 }
 
-// One side of the only dimension of a set. `exact` is cleared when the bound may be loose.
-static Result<BoundExpr> side_of(Operation& op, isl_set* set, std::string_view dim, Side side,
-                                 bool& exact) {
+// What the hull of a set says about its only dimension. `exact` is cleared when it may be loose.
+static Result<Interval> hull_interval(Operation& op, isl_set* set, std::string_view dim,
+                                      bool& exact) {
   isl_size num_pieces = isl_set_n_basic_set(set);
   IslBasicSet hull = hull_of(set);
   if (op.failed() || !hull) return op.failure("find the hull of a set");
@@ -147,6 +148,12 @@ static Result<BoundExpr> side_of(Operation& op, isl_set* set, std::string_view d
   Interval interval = interval_of(op.basic_set_of(hull.get(), names), dim);
   if (op.failed()) return op.failure("read the hull of a set");
   if (num_pieces != 1 || interval.dropped) exact = false;
+  return interval;
+}
+
+// One side of the only dimension of a set.
+static Result<BoundExpr> side_of(Operation& op, isl_set* set, std::string_view dim, Side side,
+                                 Interval& interval) {
   std::vector<BoundExpr>& found = side == Side::Lower ? interval.lower : interval.upper;
   if (!found.empty()) {
     return side == Side::Lower ? BoundExpr::max(std::move(found))
@@ -159,8 +166,7 @@ static Result<BoundExpr> side_of(Operation& op, isl_set* set, std::string_view d
 }
 
 // A set projected onto one dimension, with as few pieces as isl finds.
-static isl_set* projected(isl_set* set, unsigned dim, isl_set* assumed) {
-  set = isl_set_intersect_params(set, isl_set_params(assumed));
+static isl_set* projected(isl_set* set, unsigned dim) {
   auto num_dims = static_cast<unsigned>(std::max<isl_size>(isl_set_dim(set, isl_dim_set), 0));
   set = isl_set_project_out(set, isl_dim_set, dim + 1, num_dims - dim - 1);
   set = isl_set_project_out(set, isl_dim_set, 0, dim);
@@ -275,26 +281,58 @@ static Result<BoundExpr> simplified(Operation& op, const BoundExpr& expr, isl_se
   return minimum ? BoundExpr::min(std::move(kept)) : BoundExpr::max(std::move(kept));
 }
 
-static Result<DimBounds> bounds_in(Operation& op, isl_set* set, isl_set* assumed, unsigned index,
+// Bounds of the dimension at `index` of a set that holds the assumptions. `may_be_empty` is not decided.
+static Result<DimBounds> bounds_in(Operation& op, isl_set* points, unsigned index,
                                    const std::string& dim) {
-  IslSet line(projected(isl_set_copy(set), index, isl_set_copy(assumed)));
-  IslSet inhabited(isl_set_from_params(isl_set_params(isl_set_copy(line.get()))));
-  TILEWRIGHT_TRY(always, op.finish(isl_set_is_subset(assumed, inhabited.get()),
-                                   "decide whether a set can be empty"));
+  IslSet line(projected(isl_set_copy(points), index));
+  if (op.failed() || !line) return op.failure("project a set onto a dimension");
   DimBounds bounds;
-  bounds.may_be_empty = !always;
   bounds.exact = true;
   if (isl_set_is_empty(line.get()) == isl_bool_true) return bounds;
-  TILEWRIGHT_TRY(lower, side_of(op, line.get(), dim, Side::Lower, bounds.exact));
-  TILEWRIGHT_TRY(upper, side_of(op, line.get(), dim, Side::Upper, bounds.exact));
-  Space space{op.names_of(inhabited.get(), {}), {}};
+  TILEWRIGHT_TRY(interval, hull_interval(op, line.get(), dim, bounds.exact));
+  TILEWRIGHT_TRY(lower, side_of(op, line.get(), dim, Side::Lower, interval));
+  TILEWRIGHT_TRY(upper, side_of(op, line.get(), dim, Side::Upper, interval));
+  IslSet inhabited(isl_set_from_params(isl_set_params(isl_set_copy(line.get()))));
+  Space space{op.names_of(line.get(), {}), {}};
   TILEWRIGHT_TRY(low, simplified(op, lower, inhabited.get(), space));
   TILEWRIGHT_TRY(high, simplified(op, upper, inhabited.get(), space));
-  TILEWRIGHT_TRY(extent, simplified(op, high - low, inhabited.get(), space));
+  bounds.extent = high - low;
+  // With one affine side the differences are those that have just been compared.
+  if (low.kind() != BoundExpr::Kind::Affine && high.kind() != BoundExpr::Kind::Affine) {
+    TILEWRIGHT_TRY(extent, simplified(op, bounds.extent, inhabited.get(), space));
+    bounds.extent = std::move(extent);
+  }
   bounds.lower = std::move(low);
   bounds.upper = std::move(high);
-  bounds.extent = bounds.may_be_empty ? BoundExpr::max({BoundExpr(0), extent}) : extent;
   return bounds;
+}
+
+// The bounds of the dimensions that `wanted` picks (all, when it is empty), in the set's order.
+static Result<std::vector<DimBounds>> bounds_of(Operation& op, const Set& set, const Set& assumed,
+                                                std::string_view wanted) {
+  const std::vector<std::string>& dims = set.space().dims;
+  std::vector<DimBounds> result(dims.size());
+  bool may_be_empty = false;
+  for (const Component& part : components_of(set, assumed)) {
+    IslSet points(op.to_isl(part.points));
+    IslSet facts(op.to_isl(part.assumed));
+    IslSet inhabited(isl_set_from_params(isl_set_params(isl_set_copy(points.get()))));
+    TILEWRIGHT_TRY(always, op.finish(isl_set_is_subset(facts.get(), inhabited.get()),
+                                     "decide whether a set can be empty"));
+    may_be_empty = may_be_empty || !always;
+    const std::vector<std::string>& here = part.points.space().dims;
+    for (std::size_t i = 0; i < here.size(); ++i) {
+      if (!wanted.empty() && here[i] != wanted) continue;
+      TILEWRIGHT_TRY(bounds, bounds_in(op, points.get(), static_cast<unsigned>(i), here[i]));
+      auto place = std::find(dims.begin(), dims.end(), here[i]) - dims.begin();
+      result[static_cast<std::size_t>(place)] = std::move(bounds);
+    }
+  }
+  for (DimBounds& bounds : result) {
+    bounds.may_be_empty = may_be_empty;
+    if (may_be_empty) bounds.extent = BoundExpr::max({BoundExpr(0), bounds.extent});
+  }
+  return result;
 }
 
 Result<DimBounds> dim_bounds(Context& context, const Set& set, std::string_view dim,
@@ -305,27 +343,14 @@ Result<DimBounds> dim_bounds(Context& context, const Set& set, std::string_view 
   if (place == dims.end()) {
     return fail(Code::PolyhedraFailure, Span{}, "`" + std::string(dim) + "` is not a dimension");
   }
-  op.share_params(set.space().params, assumed.space().params);
-  IslSet isl(op.to_isl(set));
-  IslSet facts(op.to_isl(assumed));
-  if (!isl || !facts) return op.failure("find the bounds of a set");
-  return bounds_in(op, isl.get(), facts.get(), static_cast<unsigned>(place - dims.begin()), *place);
+  TILEWRIGHT_TRY(all, bounds_of(op, set, assumed, dim));
+  return std::move(all[static_cast<std::size_t>(place - dims.begin())]);
 }
 
 Result<std::vector<DimBounds>> box_hull(Context& context, const Set& set, const Set& assumed,
                                         const Limits& limits) {
   Operation op(context, limits);
-  op.share_params(set.space().params, assumed.space().params);
-  IslSet isl(op.to_isl(set));
-  IslSet facts(op.to_isl(assumed));
-  if (!isl || !facts) return op.failure("find the box of a set");
-  std::vector<DimBounds> result;
-  for (std::size_t i = 0; i < set.space().dims.size(); ++i) {
-    TILEWRIGHT_TRY(bounds, bounds_in(op, isl.get(), facts.get(), static_cast<unsigned>(i),
-                                     set.space().dims[i]));
-    result.push_back(std::move(bounds));
-  }
-  return result;
+  return bounds_of(op, set, assumed, "");
 }
 
 // { [value, dims of domain] : value <= expr }. A prime keeps the new dimension's name distinct.
@@ -357,12 +382,12 @@ Result<BoundExpr> max_over(Context& context, const BoundExpr& expr, const Set& d
   Operation op(context, limits);
   std::string value;
   isl_set* isl = op.to_isl(below(expr, domain, value));
-  isl_set* everything = isl_set_universe(isl_set_get_space(isl));
-  IslSet line(projected(isl, 0, isl_set_from_params(isl_set_params(everything))));
+  IslSet line(projected(isl, 0));
   if (op.failed() || !line) return op.failure("find the largest value of a bound");
   if (isl_set_is_empty(line.get()) == isl_bool_true) return BoundExpr(0);
   bool exact = true;
-  TILEWRIGHT_TRY(upper, side_of(op, line.get(), value, Side::Upper, exact));
+  TILEWRIGHT_TRY(interval, hull_interval(op, line.get(), value, exact));
+  TILEWRIGHT_TRY(upper, side_of(op, line.get(), value, Side::Upper, interval));
   return upper - BoundExpr(1);
 }
 

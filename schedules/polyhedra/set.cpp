@@ -70,9 +70,7 @@ std::optional<bool> Set::contains(const Binding& values) const {
   return any_contains(pieces_, values);
 }
 
-std::string Set::text() const {
-  return set_text(space_.params, name_list(space_.dims), pieces_);
-}
+std::string Set::text() const { return set_text(space_.params, name_list(space_.dims), pieces_); }
 
 std::size_t Set::hash() const {
   return std::hash<std::string>()(name_list(space_.params) + name_list(space_.dims)) ^
@@ -120,6 +118,14 @@ static Result<Set> unary(Context& context, const Set& set, const Limits& limits,
 
 Result<Set> intersect(Context& context, const Set& a, const Set& b, const Limits& limits) {
   return binary(context, a, b, limits, isl_set_intersect, "intersect two sets");
+}
+
+Result<Set> intersect_params(Context& context, const Set& set, const Set& params,
+                             const Limits& limits) {
+  return binary(
+      context, set, params, limits,
+      [](isl_set* s, isl_set* p) { return isl_set_intersect_params(s, isl_set_params(p)); },
+      "restrict the parameters of a set");
 }
 
 Result<Set> unite(Context& context, const Set& a, const Set& b, const Limits& limits) {
@@ -245,6 +251,26 @@ Result<std::optional<Point>> sample(Context& context, const Set& set, const Limi
 Result<std::optional<Point>> smallest_point(Context& context, const Set& set,
                                             const Limits& limits) {
   return some_point(context, set, limits, true);
+}
+
+Set constrained(const Set& set, const BasicSet& constraints) {
+  Space space = set.space();
+  std::vector<std::string> names;
+  for (const AffineExpr& expr : constraints.equalities) expr.collect_names(names);
+  for (const AffineExpr& expr : constraints.inequalities) expr.collect_names(names);
+  for (const std::string& name : names) {
+    bool known = std::find(space.params.begin(), space.params.end(), name) != space.params.end() ||
+                 std::find(space.dims.begin(), space.dims.end(), name) != space.dims.end();
+    if (!known) space.params.push_back(name);
+  }
+  std::vector<BasicSet> pieces = set.pieces();
+  for (BasicSet& piece : pieces) {
+    piece.equalities.insert(piece.equalities.end(), constraints.equalities.begin(),
+                            constraints.equalities.end());
+    piece.inequalities.insert(piece.inequalities.end(), constraints.inequalities.begin(),
+                              constraints.inequalities.end());
+  }
+  return Set(std::move(space), std::move(pieces));
 }
 
 Set dims_to_params(const Set& set, const std::vector<std::string>& names) {

@@ -81,6 +81,8 @@ class Set {
 Result<Set> parse_set(Context& context, std::string_view text, const Limits& limits = {});
 
 Result<Set> intersect(Context&, const Set&, const Set&, const Limits& = {});
+// Keeps the points whose parameters lie in `params`, a set without dimensions.
+Result<Set> intersect_params(Context&, const Set&, const Set& params, const Limits& = {});
 Result<Set> unite(Context&, const Set&, const Set&, const Limits& = {});
 Result<Set> subtract(Context&, const Set&, const Set&, const Limits& = {});
 // Drops names (parameters or dimensions), keeping the points for which some value of them existed.
@@ -107,6 +109,9 @@ Result<std::optional<Point>> sample(Context&, const Set&, const Limits& = {});
 // to see as a counterexample. Falls back to `sample` where there is no smallest one.
 Result<std::optional<Point>> smallest_point(Context&, const Set&, const Limits& = {});
 
+// Adds constraints to every piece, without isl. Names that the space does not have become parameters, in
+// order of the alphabet: the loops around a tile.
+Set constrained(const Set& set, const BasicSet& constraints);
 // Turns dimensions into parameters (appended in the order given), without isl.
 // Precondition: each name is a dimension.
 Set dims_to_params(const Set& set, const std::vector<std::string>& names);

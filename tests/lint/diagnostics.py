@@ -10,7 +10,7 @@ from tree import Problem, code_only, line_of
 
 DEFINITIONS = "frontend/base/diagnostics.def"
 _ROW = re.compile(r'TILEWRIGHT_DIAGNOSTIC\(\s*(\w+)\s*,\s*"(\w+)"\s*,\s*(\w+)\s*,\s*"((?:\\.|[^"\\])*)"\s*\)')
-_EXPECTED = re.compile(r"^\s*(?:(?://|#)\||(?://|#)\s*[A-Z][A-Z0-9_-]*:)(.*)$", re.MULTILINE)
+_EXPECTED = re.compile(r"^\s*(?:(?://|#)\||(?://|#)\s*(?!RUN:|REQUIRES:|EXPECT\b)[A-Z][A-Z0-9_-]*:)(.*)$", re.MULTILINE)
 
 
 def definitions(text):
@@ -25,8 +25,7 @@ def expected_codes(tree):
         if not path.startswith("tests/text/") or path.startswith("tests/text/tools/"):
             continue
         text = tree.text(path)
-        lines = [text] if path.endswith(".expected") else [
-            line for line in _EXPECTED.findall(text) if not line.lstrip().startswith("RUN")]
+        lines = [text] if path.endswith(".expected") else _EXPECTED.findall(text)
         for line in lines:
             seen.update(re.findall(r"\bE\d{4}\b", line))
     return seen

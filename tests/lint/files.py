@@ -11,7 +11,7 @@ from tree import CPP_SUFFIXES, Problem, line_of
 
 WARN_LINES, MAX_LINES = 500, 700
 CODE_SUFFIXES = CPP_SUFFIXES + (".def", ".py", ".cmake", ".sh")
-SOURCE_SUFFIXES = CODE_SUFFIXES + (".toml", ".tw", ".tws", ".twp", ".template")
+SOURCE_SUFFIXES = CODE_SUFFIXES + (".toml", ".tw", ".tws", ".twp")
 SOURCE_NAMES = ("CMakeLists.txt", "dev", ".ci/run", ".clang-format", ".clang-tidy", ".editorconfig", ".gitignore")
 # Inputs of tests: they may be deliberately malformed.
 INPUT_FOLDERS = ("tests/text/", "tests/corpus/")
@@ -23,6 +23,8 @@ _MARKS = re.compile(r"\b(?:" + "|".join(("TO" + "DO", "FIX" + "ME", "XX" + "X", 
 
 
 def is_source(path):
+    # A template is what it becomes.
+    path = re.sub(r"^cmake/templates/\w+/(.*)\.template$", r"\1", path)
     name = posixpath.basename(path)
     if path.startswith(INPUT_FOLDERS) and not path.endswith(".py"):
         return False
@@ -75,7 +77,7 @@ def check_names(tree):
         bad = {word for part in [stem] + folders for word in re.split(r"[_\-]", part.lower())} & _BAD_WORDS
         if bad:
             problems.append(Problem(path, 0, "names", f"`{min(bad)}` says nothing; name the file for what it holds"))
-        if path.endswith(CPP_SUFFIXES + (".def", ".py")) and not re.fullmatch(r"[a-z][a-z0-9_]*", stem):
+        if path.endswith(CPP_SUFFIXES + (".def", ".py")) and not re.fullmatch(r"[a-z][a-z0-9_]*|__init__", stem):
             problems.append(Problem(path, 0, "names", "source files are named in snake_case"))
     return problems
 

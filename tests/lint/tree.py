@@ -49,7 +49,8 @@ class Tree:
     def _from_folder(self):
         found = []
         for folder, folders, names in os.walk(self.root):
-            folders[:] = [name for name in folders if name not in ("build", ".git", "__pycache__")]
+            skipped = {".git", "__pycache__"} | ({"build"} if folder == self.root else set())
+            folders[:] = [name for name in folders if name not in skipped]
             found += [os.path.relpath(os.path.join(folder, name), self.root).replace(os.sep, "/") for name in names]
         return found
 

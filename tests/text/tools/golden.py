@@ -7,8 +7,8 @@
 
 A block is the line `// EXPECT:` (in TOML and .test files `# EXPECT:`) and the `//|` lines below it, one for
 each line of output. Law: a comparison that follows a bless passes, and a bless of a passing test leaves the
-file as it was. Paths of this machine never reach an expectation: the folder of the test is dropped and the
-folder of temporary files becomes `%T`.
+file as it was. Paths of this machine never reach an expectation: the folder of the test is dropped, its
+temporary file or folder becomes `%t`, and the folder of temporary files `%T`.
 """
 import difflib
 import os
@@ -16,9 +16,12 @@ import sys
 import tempfile
 
 
-def normalised(text, folder, scratch):
+def normalised(text, path, scratch):
     """The output as it stands in an expectation: no machine paths, no trailing blanks, no final blank lines."""
-    text = text.replace(folder + os.sep, "").replace(scratch, "%T")
+    folder = os.path.dirname(path).removesuffix(os.sep + "inputs")
+    for name, sign in ((os.path.join(scratch, "Output", os.path.basename(path) + ".tmp"), "%t"), (scratch, "%T"),
+                       (folder + os.sep, "")):
+        text = text.replace(name, sign)
     return "\n".join(line.rstrip() for line in text.split("\n")).rstrip("\n")
 
 
@@ -77,8 +80,7 @@ def main(arguments):
     path = os.path.abspath(arguments[0])
     label = arguments[1] if len(arguments) == 2 else ""
     whole_file = path.endswith(".expected")
-    folder = os.path.dirname(path).removesuffix(os.sep + "inputs")
-    actual = normalised(sys.stdin.buffer.read().decode("utf-8", "backslashreplace"), folder, os.getcwd())
+    actual = normalised(sys.stdin.buffer.read().decode("utf-8", "backslashreplace"), path, os.getcwd())
     bless = os.environ.get("TILEWRIGHT_BLESS") == "1"
 
     text = ""

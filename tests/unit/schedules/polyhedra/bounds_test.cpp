@@ -77,6 +77,22 @@ TEST(Bounds, UnboundedIsADiagnostic) {
   EXPECT_FALSE(dim_bounds(context, set, "b", Set::universe({{"M"}, {}})).ok());
 }
 
+TEST(Bounds, EmptinessInAnotherDimensionIsSeen) {
+  Context context;
+  Set set = must(parse_set(context, "[M, N] -> { [a, b] : 0 <= a < M and 0 <= b < N }"));
+  Set sizes = must(parse_set(context, "[M, N] -> { [] : M >= 1 and N >= 0 }"));
+  DimBounds bounds = must(dim_bounds(context, set, "a", sizes));
+  EXPECT_TRUE(bounds.may_be_empty);
+  EXPECT_EQ(bounds.extent.text(), "max(0, M)");
+  Set positive = must(parse_set(context, "[M, N] -> { [] : M >= 1 and N >= 1 }"));
+  EXPECT_FALSE(must(dim_bounds(context, set, "a", positive)).may_be_empty);
+  Set more =
+      must(parse_set(context, "[M, N, P] -> { [a, b] : 0 <= a < M and 0 <= b < N and P >= 3 }"));
+  EXPECT_TRUE(must(dim_bounds(context, more, "a", positive)).may_be_empty);
+  BasicSet stranger = BasicSet().at_least(AffineExpr::variable("z"), AffineExpr());
+  EXPECT_FALSE(dim_bounds(context, Set({{"M"}, {"a"}}, stranger), "a", sizes).ok());
+}
+
 TEST(Bounds, LargestSizeOverLoops) {
   Context context;
   AffineExpr m = AffineExpr::variable("M");

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Measures what this machine reaches: the f32 multiply-add peak per vector width and the rate at which
+// caches and memory deliver bytes. `tilewright machine probe` and tests/bench use the same code, so a
+// machine file and a benchmark speak of the same peak.
+// Law: a rate is work over the time from the first thread's start to the last thread's end, so it is never
+// above what the machine did; an instruction set that the processor lacks is skipped with a reason.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace tilewright::probe {
+
+enum class VectorUnit { Avx2Fma, Avx512Fma, Avx512Bf16 };
+enum class Traffic { Read, Copy, StreamCopy };
+
+struct Options {
+  unsigned threads = 1;
+  // Time spent on one rate; rounds of about a millisecond fill it.
+  double seconds = 0.2;
+};
+
+// Work per second over many short rounds. On a machine shared with others `best` is the closest to what the
+// hardware can do and `median` is what was to be had while measuring.
+struct Rate {
+  double best = 0;
+  double median = 0;
+  unsigned rounds = 0;
+  // Why nothing was measured; empty when something was.
+  std::string skipped;
+};
+
+struct CacheSizes {
+  std::size_t l1_data = 0;
+  std::size_t l2 = 0;
+  std::size_t l3 = 0;
+};
+
+// Data and unified caches of the first processor, in bytes; 0 where the system does not say.
+CacheSizes cache_sizes();
+
+std::string_view unit_name(VectorUnit unit);
+// Why `unit` cannot run on this processor; empty when it can.
+std::string why_unit_absent(VectorUnit unit);
+
+// Floating-point operations per second, a multiply-add counting as two.
+Rate multiply_add_rate(VectorUnit unit, const Options& options);
+
+std::string_view traffic_name(Traffic traffic);
+// Bytes per second that cross between a core and the level that holds `bytes_per_thread`. A read counts
+// what it loads, a copy what it loads and what it stores; ownership traffic is not counted.
+Rate transfer_rate(Traffic traffic, std::size_t bytes_per_thread, const Options& options);
+
+}  // namespace tilewright::probe

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Directives: what people write in a schedule, in Halide's words where it has them. Each is a value that is
+// read, printed and applied to a schedule tree; a directive that cannot apply refuses (E0303, E0304) with the
+// loop, the reason and what would make it apply. Legality of order is not judged here: that is the business of
+// the checks on the final Program. Laws: parse(print(d)) == d; applying to a well-formed tree gives a
+// well-formed tree or a refusal that leaves the tree unchanged. Tests: tests/unit/schedules/directives.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "frontend/base/text.h"
+#include "schedules/tree/tree.h"
+
+namespace tilewright::directives {
+
+// `c.io`, or `io` alone where one nest has a loop of that name. Places in the text are not content.
+struct LoopName {
+  Symbol nest;
+  Symbol loop;
+  Span span;
+  friend bool operator==(const LoopName& a, const LoopName& b) {
+    return a.nest == b.nest && a.loop == b.loop;
+  }
+};
+
+// What a directive acts on.
+struct Target {
+  ir::Context& context;
+  const ir::Algorithm& algorithm;
+  tree::Tree& tree;
+};
+
+// Reads the parts of directives. Failures are reported to the cursor.
+struct Reader {
+  ir::Context& context;
+  TextCursor& cursor;
+
+  std::optional<LoopName> loop_name();
+  std::optional<Symbol> name(std::string_view what);
+  std::optional<std::vector<Symbol>> names(std::string_view what);  // `a, b, c`
+  std::optional<std::int64_t> factor();  // an integer, at least 1
+};
+
+struct Split {
+  LoopName loop;
+  std::int64_t factor = 1;
+  Symbol outer;
+  Symbol inner;
+  static std::optional<Split> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Split&, const Split&) = default;
+};
+
+struct Tile {
+  LoopName first;
+  LoopName second;
+  std::int64_t first_factor = 1;
+  std::int64_t second_factor = 1;
+  std::vector<Symbol> names;  // first outer, second outer, first inner, second inner
+  static std::optional<Tile> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Tile&, const Tile&) = default;
+};
+
+struct Reorder {
+  Symbol nest;
+  std::vector<Symbol> loops;
+  Span span;
+  static std::optional<Reorder> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Reorder& a, const Reorder& b) {
+    return a.nest == b.nest && a.loops == b.loops;
+  }
+};
+
+struct Fuse {
+  LoopName outer;
+  LoopName inner;
+  Symbol fused;
+  static std::optional<Fuse> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Fuse&, const Fuse&) = default;
+};
+
+struct ComputeAt {
+  Symbol equation;
+  LoopName at;
+  static std::optional<ComputeAt> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const ComputeAt&, const ComputeAt&) = default;
+};
+
+struct Inline {
+  std::vector<Symbol> equations;
+  Span span;
+  static std::optional<Inline> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Inline& a, const Inline& b) { return a.equations == b.equations; }
+};
+
+// With a factor the loop `i` is split first: `i_o` outside, `i_u` (or `i_v` for vectorize) inside.
+struct Unroll {
+  LoopName loop;
+  std::optional<std::int64_t> factor;
+  static std::optional<Unroll> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Unroll&, const Unroll&) = default;
+};
+
+struct Vectorize {
+  LoopName loop;
+  std::optional<std::int64_t> factor;
+  static std::optional<Vectorize> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Vectorize&, const Vectorize&) = default;
+};
+
+struct Parallel {
+  LoopName loop;
+  static std::optional<Parallel> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Parallel&, const Parallel&) = default;
+};
+
+struct StageCopy {
+  tree::Stage stage;
+  LoopName at;
+  Symbol buffer;
+  Span span;
+  static std::optional<StageCopy> parse(Reader& reader);
+  // The same without `at nest.loop`, which the tree form has around it.
+  static std::optional<StageCopy> parse_in_tree(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const StageCopy& a, const StageCopy& b) {
+    return a.stage == b.stage && a.at == b.at && a.buffer == b.buffer;
+  }
+
+ private:
+  static std::optional<StageCopy> parse_with(Reader& reader, bool with_place);
+};
+
+struct Keep {
+  Symbol nest;
+  std::vector<Symbol> loops;  // empty: the equation's whole region
+  Span span;
+  static std::optional<Keep> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Keep& a, const Keep& b) {
+    return a.nest == b.nest && a.loops == b.loops;
+  }
+};
+
+struct Peel {
+  LoopName loop;
+  static std::optional<Peel> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Peel&, const Peel&) = default;
+};
+
+using Directive = std::variant<Split, Tile, Reorder, Fuse, ComputeAt, Inline, Unroll, Vectorize,
+                               Parallel, StageCopy, Keep, Peel>;
+
+struct DirectiveInfo {
+  std::string_view keyword;
+  std::string_view example;
+  std::string_view summary;
+};
+// In the order of directives.def, which is that of the variant.
+const std::vector<DirectiveInfo>& all_directives();
+
+bool is_directive_keyword(std::string_view text);
+// The keyword is next. No value after reporting.
+std::optional<Directive> parse_directive(Reader& reader);
+std::string print(const Directive& directive);
+// On a refusal the tree is as before.
+Result<Ok> apply(const Directive& directive, Target& target);
+
+// --- For the files of the directives -------------------------------------------------------------------
+
+std::string print(const LoopName& name);  // "c.io"
+// E0304: a directive that cannot apply as things stand.
+Failure refuse(Span span, std::string message, std::string remedy,
+               std::vector<std::pair<std::string, std::string>> evidence = {});
+
+struct FoundLoop {
+  tree::Nest* nest = nullptr;
+  std::size_t index = 0;
+  tree::Loop& loop() const { return nest->loops[index]; }
+};
+// E0303 when there is no such loop, or more than one of that bare name.
+Result<FoundLoop> find_loop(Target& target, const LoopName& name);
+Result<tree::Nest*> find_nest(Target& target, Symbol name, Span span);
+// Replaces a loop by `outer`, `inner` in its place.
+Result<Ok> split_loop(Target& target, const FoundLoop& found, std::int64_t factor, Symbol outer,
+                      Symbol inner, Span span);
+// Marks a loop that runs a constant number of times; with a factor, the inner part of a split named by suffix.
+Result<Ok> mark_constant_loop(Target& target, const LoopName& name,
+                              std::optional<std::int64_t> factor, tree::LoopKind kind,
+                              std::string_view suffix);
+bool has_name(const Target& target, const tree::Nest& nest, Symbol name);
+// Places a nest directly before the nest that it stands in, or before `owner`.
+// "stage b[k, j]<place> as bp[k, j] pad".
+std::string print_stage(const tree::Stage& stage, std::string_view buffer,
+                        const std::string& place);
+void move_before(tree::Tree& tree, Symbol nest, Symbol owner);
+
+}  // namespace tilewright::directives

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// fuse c.i, c.j as ij
+//   for i in 0 .. M { for j in 0 .. N { s(i, j) } }   becomes   for ij in 0 .. M * N { s(ij / N, ij % N) }
+#include "schedules/directives/directive.h"
+
+namespace tilewright::directives {
+
+std::optional<Fuse> Fuse::parse(Reader& reader) {
+  auto outer = reader.loop_name();
+  if (!outer || !reader.cursor.expect(",", "after the first loop", "write `fuse c.i, c.j as ij`"))
+    return std::nullopt;
+  auto inner = reader.loop_name();
+  if (!inner || !reader.cursor.expect("as", "after the loops", "write `as` and a name"))
+    return std::nullopt;
+  auto fused = reader.name("a name for the loop");
+  if (!fused) return std::nullopt;
+  return Fuse{*outer, *inner, *fused};
+}
+
+std::string Fuse::print() const {
+  return "fuse " + directives::print(outer) + ", " + directives::print(inner) + " as " +
+         std::string(fused.text());
+}
+
+Result<Ok> Fuse::apply(Target& target) const {
+  TILEWRIGHT_TRY(a, find_loop(target, outer));
+  TILEWRIGHT_TRY(b, find_loop(target, inner));
+  if (a.nest != b.nest || b.index != a.index + 1)
+    return refuse(inner.span,
+                  "`" + directives::print(inner) + "` does not stand directly inside `" +
+                      directives::print(outer) + "`",
+                  "reorder the two loops next to each other first");
+  if (has_name(target, *a.nest, fused))
+    return refuse(outer.span, "the nest has a loop `" + std::string(fused.text()) + "` already",
+                  "choose another name after `as`");
+  for (const tree::Loop& loop : {a.loop(), b.loop()})
+    if (loop.kind != tree::LoopKind::Serial || loop.peel)
+      return refuse(outer.span, "loop `" + std::string(loop.name.text()) + "` is marked already",
+                    "fuse before `parallel`, `vectorize`, `unroll` and `peel`");
+  for (const tree::Nest& nest : target.tree.nests)
+    if (nest.at && nest.at->nest == a.nest->name &&
+        (nest.at->loop == a.loop().name || nest.at->loop == b.loop().name))
+      return refuse(outer.span,
+                    "`" + std::string(nest.name.text()) + "` is placed in one of the two loops",
+                    "fuse before placing anything in them");
+  a.nest->steps.push_back(tree::FuseStep{a.loop().name, b.loop().name, fused});
+  a.nest->loops[a.index] = {fused, tree::LoopKind::Serial, false};
+  a.nest->loops.erase(a.nest->loops.begin() + static_cast<std::ptrdiff_t>(b.index));
+  return Ok{};
+}
+
+}  // namespace tilewright::directives

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// inline e
+//   e[i] = f(x[i])   y[i] = g(e[i])   becomes   y[i] = g(f(x[i]))
+#include <algorithm>
+
+#include "schedules/directives/directive.h"
+
+namespace tilewright::directives {
+
+std::optional<Inline> Inline::parse(Reader& reader) {
+  Inline out;
+  out.span = reader.cursor.peek().span;
+  auto names = reader.names("an equation");
+  if (!names) return std::nullopt;
+  out.equations = *std::move(names);
+  return out;
+}
+
+std::string Inline::print() const {
+  std::string text = "inline ";
+  for (std::size_t i = 0; i < equations.size(); ++i)
+    text += (i ? ", " : "") + std::string(equations[i].text());
+  return text;
+}
+
+Result<Ok> Inline::apply(Target& target) const {
+  for (Symbol name : equations) {
+    const ir::Equation* e = target.algorithm.find_equation(name);
+    TILEWRIGHT_TRY(nest, find_nest(target, name, span));
+    if (!e || e->is_output || e->fold())
+      return refuse(
+          span,
+          "`" + std::string(name.text()) + "` is " +
+              (!e             ? "a staged copy"
+               : e->is_output ? "an output"
+                              : "a reduction") +
+              " and cannot be inlined",
+          "inline an elementwise equation that is not an output; use `compute_at` for a reduction");
+    for (const tree::Nest& other : target.tree.nests)
+      if (other.at && other.at->nest == name)
+        return refuse(span,
+                      "`" + std::string(other.name.text()) + "` is placed in a loop of `" +
+                          std::string(name.text()) + "`",
+                      "place it in a loop of the reader instead");
+    auto& nests = target.tree.nests;
+    nests.erase(nests.begin() + (nest - nests.data()));
+    auto& inlined = target.tree.inlined;
+    inlined.insert(std::upper_bound(inlined.begin(), inlined.end(), name), name);
+  }
+  return Ok{};
+}
+
+}  // namespace tilewright::directives

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// keep c[ii, jj] in register     the tile of results over ii, jj stays in registers while the loops over the
+//                                reduction run inside it: loaded or started before, stored after
+// keep e in register             the whole region of a placed equation lives in registers
+#include "schedules/directives/directive.h"
+
+namespace tilewright::directives {
+
+std::optional<Keep> Keep::parse(Reader& reader) {
+  Keep out;
+  TextCursor& cursor = reader.cursor;
+  out.span = cursor.peek().span;
+  auto nest = reader.name("an equation");
+  if (!nest) return std::nullopt;
+  out.nest = *nest;
+  if (cursor.accept("[")) {
+    auto loops = reader.names("a loop");
+    if (!loops || !cursor.expect("]", "after the loops")) return std::nullopt;
+    out.loops = *std::move(loops);
+  }
+  if (!cursor.expect("in", "after what is kept", "write `in register`") ||
+      !cursor.expect("register", "after `in`", "write `in register`"))
+    return std::nullopt;
+  return out;
+}
+
+std::string Keep::print() const {
+  std::string text = "keep " + std::string(nest.text());
+  for (std::size_t i = 0; i < loops.size(); ++i)
+    text += (i ? ", " : "[") + std::string(loops[i].text());
+  return text + (loops.empty() ? "" : "]") + " in register";
+}
+
+Result<Ok> Keep::apply(Target& target) const {
+  TILEWRIGHT_TRY(found, find_nest(target, nest, span));
+  const ir::Equation* e = target.algorithm.find_equation(nest);
+  if (loops.empty()) {
+    if (e && e->is_output)
+      return refuse(
+          span, "`" + std::string(nest.text()) + "` is an output and lives in the caller's memory",
+          "keep a tile of it: `keep " + std::string(nest.text()) + "[loops] in register`");
+    found->in_register = true;
+    return Ok{};
+  }
+  if (!e || !e->fold())
+    return refuse(span,
+                  "`" + std::string(nest.text()) +
+                      "` is not a reduction, so there are no partial results to keep",
+                  "keep the results of a reduction");
+  for (Symbol name : loops) {
+    TILEWRIGHT_TRY(loop, find_loop(target, LoopName{nest, name, span}));
+    (void)loop;
+  }
+  found->keep = loops;
+  return Ok{};
+}
+
+}  // namespace tilewright::directives

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads a schedule. Directives are applied as they are read, so a refusal points at its own line and the
+// ones before it hold; the tree form is read nest by nest. Both end in the same value, verified.
+#include <algorithm>
+
+#include "frontend/ir/declarations.h"
+#include "frontend/ir/text.h"
+#include "schedules/directives/text.h"
+
+namespace tilewright::directives {
+
+namespace {
+
+class ScheduleParser {
+ public:
+  ScheduleParser(ir::Context& context, const ir::Algorithm& algorithm, const Source& source)
+      : context_(context), algorithm_(algorithm), cursor_(source), reader_{context, cursor_} {}
+
+  Result<tree::Schedule> run() {
+    if (header()) body();
+    if (!cursor_.failed() && !cursor_.at_end())
+      cursor_.unexpected("the end of the schedule", "write one schedule per file");
+    if (cursor_.failed()) return Failure{cursor_.take_diagnostics()};
+    auto verified = tree::verify(algorithm_, out_.tree);
+    if (!verified.ok()) return with_place(std::move(verified).failure());
+    return out_;
+  }
+
+ private:
+  // A fault of the whole tree has no place of its own: it is shown at the schedule's name.
+  Failure with_place(Failure failure) const {
+    for (Diagnostic& d : failure.diagnostics)
+      if (d.span.none()) d.span = name_span_;
+    return failure;
+  }
+
+  bool header() {
+    if (!cursor_.expect("schedule", "at the start",
+                        "start with `schedule NAME for ALGORITHM on MACHINE {`"))
+      return false;
+    name_span_ = cursor_.peek().span;
+    auto name = reader_.name("a name for the schedule");
+    if (!name || !cursor_.expect("for", "after the name", "write `for` and the algorithm"))
+      return false;
+    out_.name = *name;
+    const Span span = cursor_.peek().span;
+    auto algorithm = reader_.name("the algorithm");
+    if (!algorithm) return false;
+    out_.algorithm = *algorithm;
+    if (!(*algorithm == algorithm_.name)) {
+      cursor_.report(
+          Code::ScheduleHeader, span,
+          "a schedule for `" + std::string(algorithm->text()) + "`, used with algorithm `" +
+              std::string(algorithm_.name.text()) + "`",
+          "write `for " + std::string(algorithm_.name.text()) + "`, or give its own algorithm");
+      return false;
+    }
+    if (!cursor_.expect("on", "after the algorithm",
+                        "write `on` and a machine, for example `on x86-64-v4`"))
+      return false;
+    return machine() && cursor_.expect("{", "after the machine");
+  }
+
+  // Names like `x86-64-v4` or `machines/big.toml`: everything up to the brace, without spaces.
+  bool machine() {
+    const Span span = cursor_.peek().span;
+    while (!cursor_.at_end() && !cursor_.at("{")) out_.machine += cursor_.next().text;
+    if (out_.machine.empty()) {
+      cursor_.unexpected("a machine", "write for example `on x86-64-v4`");
+      return false;
+    }
+    (void)span;
+    return true;
+  }
+
+  void body() {
+    out_.tree = tree::default_tree(algorithm_);
+    bool first = true;
+    while (!cursor_.at_end() && !cursor_.at("}")) {
+      const std::size_t begin = cursor_.position();
+      if (!statement(first)) cursor_.skip_statement(begin);
+      if (cursor_.position() == begin) cursor_.next();
+      first = false;
+    }
+    cursor_.expect("}", "after the schedule");
+  }
+
+  bool statement(bool first) {
+    (void)first;
+    if (cursor_.accept("guard")) return guards();
+    if (cursor_.accept("algorithm_hash")) return hash();
+    if (cursor_.at("tree")) return tree_form();
+    if (cursor_.peek().kind == TokenKind::Name && is_directive_keyword(cursor_.peek().text))
+      return directive();
+    std::string known = "`guard`, `algorithm_hash`, `tree`";
+    for (const DirectiveInfo& row : all_directives())
+      known += ", `" + std::string(row.keyword) + "`";
+    cursor_.unexpected("a directive", "the directives are " + known);
+    return false;
+  }
+
+  bool guards() {
+    ir::Scope scope;
+    for (const ir::ExtentDecl& extent : algorithm_.extents)
+      scope.declare(extent.name, {ir::Meaning::Kind::Extent, ir::ScalarType::Index, 0, {}});
+    ir::Elaborator elaborator(context_, scope, cursor_);
+    return ir::parse_requirements(cursor_, elaborator, out_.guards);
+  }
+
+  bool hash() {
+    const Span span = cursor_.peek().span;
+    auto token = cursor_.expect_name(
+        "a hash", "write `h` and 32 hex digits, as `tilewright opt --json` shows");
+    if (!token) return false;
+    out_.algorithm_hash = std::string(token->text.substr(1));
+    if (token->text[0] != 'h' || out_.algorithm_hash != ir::algorithm_hash(algorithm_)) {
+      cursor_.report(Code::ScheduleHeader, span,
+                     "the schedule pins another content of the algorithm",
+                     "the algorithm given has `h" + ir::algorithm_hash(algorithm_) + "`");
+      return false;
+    }
+    return true;
+  }
+
+  bool directive() {
+    applied_ = true;
+    const Span span = cursor_.peek().span;
+    auto parsed = parse_directive(reader_);
+    if (!parsed) return false;
+    Target target{context_, algorithm_, out_.tree};
+    auto done = directives::apply(*parsed, target);
+    if (done.ok()) return true;
+    for (Diagnostic d : done.diagnostics()) {
+      if (d.span.none()) d.span = span;
+      cursor_.report(std::move(d));
+    }
+    return true;
+  }
+
+  bool tree_form() {
+    const Span span = cursor_.next().span;
+    if (applied_ || has_tree_) {
+      cursor_.report(Code::ScheduleHeader, span, "a tree beside directives, or a second tree",
+                     "write directives, or one tree");
+      return false;
+    }
+    has_tree_ = true;
+    out_.tree = {};
+    if (!cursor_.expect("{", "after `tree`")) return false;
+    while (!cursor_.at_end() && !cursor_.at("}")) {
+      if (cursor_.accept("inline")) {
+        auto name = reader_.name("an equation");
+        if (!name) return false;
+        auto& inlined = out_.tree.inlined;
+        inlined.insert(std::upper_bound(inlined.begin(), inlined.end(), *name), *name);
+      } else if (!nest(std::nullopt)) {
+        return false;
+      }
+    }
+    return cursor_.expect("}", "after the tree");
+  }
+
+  // A nest stands after the nests placed in its loops, since they produce what it reads.
+  bool nest(std::optional<tree::LoopRef> at) {
+    const TextCursor::Nest depth(cursor_);
+    if (!depth.ok()) return false;
+    tree::Nest out;
+    out.at = at;
+    if (cursor_.accept("stage")) {
+      // The tree form has the place around it: read it as if it were written.
+      auto parsed = StageCopy::parse_in_tree(reader_);
+      if (!parsed) return false;
+      out.name = parsed->buffer;
+      out.stage = std::move(parsed->stage);
+    } else {
+      if (!cursor_.expect("nest", "in a tree",
+                          "write `nest EQUATION { ... }` or `stage ... { ... }`"))
+        return false;
+      auto name = reader_.name("an equation");
+      if (!name) return false;
+      out.name = *name;
+    }
+    if (!cursor_.expect("{", "after the nest") || !nest_steps(out) || !loops(out)) return false;
+    if (!cursor_.expect("}", "after the nest")) return false;
+    out_.tree.nests.push_back(std::move(out));
+    return true;
+  }
+
+  bool nest_steps(tree::Nest& out) {
+    while (true) {
+      if (cursor_.accept("split")) {
+        auto s = Split::parse(reader_);
+        if (!s) return false;
+        out.steps.push_back(tree::SplitStep{s->loop.loop, s->factor, s->outer, s->inner});
+      } else if (cursor_.accept("fuse")) {
+        auto f = Fuse::parse(reader_);
+        if (!f) return false;
+        out.steps.push_back(tree::FuseStep{f->outer.loop, f->inner.loop, f->fused});
+      } else if (cursor_.accept("keep")) {
+        auto names = reader_.names("a loop");
+        if (!names) return false;
+        out.keep = *std::move(names);
+      } else if (cursor_.accept("in")) {
+        if (!cursor_.expect("register", "after `in`")) return false;
+        out.in_register = true;
+      } else {
+        return true;
+      }
+    }
+  }
+
+  std::optional<tree::LoopKind> loop_kind() {
+    if (cursor_.accept("for")) return tree::LoopKind::Serial;
+    if (cursor_.accept("parallel")) return tree::LoopKind::Parallel;
+    if (cursor_.accept("vector")) return tree::LoopKind::Vector;
+    if (cursor_.accept("unrolled")) return tree::LoopKind::Unrolled;
+    return std::nullopt;
+  }
+
+  bool loops(tree::Nest& out) {
+    const TextCursor::Nest depth(cursor_);
+    if (!depth.ok()) return false;
+    if (cursor_.accept("compute")) return true;
+    auto kind = loop_kind();
+    if (!kind) {
+      cursor_.unexpected("a loop or `compute`",
+                         "write `for`, `parallel`, `vector`, `unrolled` and a loop, or `compute`");
+      return false;
+    }
+    auto name = reader_.name("a loop");
+    if (!name) return false;
+    out.loops.push_back({*name, *kind, cursor_.accept("peel")});
+    if (!cursor_.expect("{", "after the loop")) return false;
+    while (cursor_.at("nest") || cursor_.at("stage"))
+      if (!nest(tree::LoopRef{out.name, *name})) return false;
+    return loops(out) && cursor_.expect("}", "after the loop");
+  }
+
+  ir::Context& context_;
+  const ir::Algorithm& algorithm_;
+  TextCursor cursor_;
+  Reader reader_;
+  tree::Schedule out_;
+  Span name_span_;
+  bool applied_ = false;
+  bool has_tree_ = false;
+};
+
+}  // namespace
+
+Result<tree::Schedule> parse_schedule(ir::Context& context, const ir::Algorithm& algorithm,
+                                      const Source& source) {
+  return ScheduleParser(context, algorithm, source).run();
+}
+
+}  // namespace tilewright::directives

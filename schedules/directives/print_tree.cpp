@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontend/ir/text.h"
+#include "schedules/directives/text.h"
+
+namespace tilewright::directives {
+
+namespace {
+
+std::string text_of(Symbol symbol) { return std::string(symbol.text()); }
+
+std::string_view kind_keyword(tree::LoopKind kind) {
+  switch (kind) {
+    case tree::LoopKind::Serial: return "for";
+    case tree::LoopKind::Parallel: return "parallel";
+    case tree::LoopKind::Vector: return "vector";
+    case tree::LoopKind::Unrolled: return "unrolled";
+  }
+  __builtin_unreachable();
+}
+
+class TreePrinter {
+ public:
+  explicit TreePrinter(const tree::Tree& tree) : tree_(tree) {}
+
+  std::string run(TextWriter& writer) {
+    for (Symbol name : tree_.inlined) writer.line("inline " + text_of(name));
+    for (const tree::Nest& nest : tree_.nests)
+      if (!nest.at) print_nest(writer, nest);
+    return {};
+  }
+
+ private:
+  void print_nest(TextWriter& writer, const tree::Nest& nest) {
+    if (nest.stage) {
+      writer.open(print_stage(*nest.stage, nest.name.text(), "") + " {");
+    } else {
+      writer.open("nest " + text_of(nest.name) + " {");
+    }
+    for (const tree::Step& step : nest.steps) {
+      if (const auto* s = std::get_if<tree::SplitStep>(&step)) {
+        writer.line("split " + text_of(s->parent) + " by " + std::to_string(s->factor) + " as " +
+                    text_of(s->outer) + ", " + text_of(s->inner));
+      } else {
+        const auto& f = std::get<tree::FuseStep>(step);
+        writer.line("fuse " + text_of(f.outer) + ", " + text_of(f.inner) + " as " +
+                    text_of(f.fused));
+      }
+    }
+    if (nest.in_register) writer.line("in register");
+    if (!nest.keep.empty()) {
+      std::string line = "keep ";
+      for (std::size_t i = 0; i < nest.keep.size(); ++i)
+        line += (i ? ", " : "") + text_of(nest.keep[i]);
+      writer.line(line);
+    }
+    print_loops(writer, nest, 0);
+    writer.close("}");
+  }
+
+  void print_loops(TextWriter& writer, const tree::Nest& nest, std::size_t depth) {
+    if (depth == nest.loops.size()) {
+      writer.line("compute");
+      return;
+    }
+    const tree::Loop& loop = nest.loops[depth];
+    writer.open(std::string(kind_keyword(loop.kind)) + " " + text_of(loop.name) +
+                (loop.peel ? " peel {" : " {"));
+    for (const tree::Nest& placed : tree_.nests)
+      if (placed.at && placed.at->nest == nest.name && placed.at->loop == loop.name)
+        print_nest(writer, placed);
+    print_loops(writer, nest, depth + 1);
+    writer.close("}");
+  }
+
+  const tree::Tree& tree_;
+};
+
+}  // namespace
+
+std::string print(const tree::Schedule& schedule) {
+  TextWriter writer;
+  writer.open("schedule " + text_of(schedule.name) + " for " + text_of(schedule.algorithm) +
+              " on " + schedule.machine + " {");
+  if (!schedule.algorithm_hash.empty()) writer.line("algorithm_hash h" + schedule.algorithm_hash);
+  if (!schedule.guards.empty()) {
+    std::string line = "guard ";
+    for (std::size_t i = 0; i < schedule.guards.size(); ++i)
+      line += (i ? ", " : "") + ir::print(schedule.guards[i]);
+    writer.line(line);
+  }
+  writer.open("tree {");
+  TreePrinter(schedule.tree).run(writer);
+  writer.close("}");
+  writer.close("}");
+  return writer.take();
+}
+
+tree::Schedule default_schedule(ir::Context& context, const ir::Algorithm& algorithm,
+                                std::string_view machine) {
+  tree::Schedule out;
+  out.name = context.symbol("plain");
+  out.algorithm = algorithm.name;
+  out.machine = std::string(machine);
+  out.tree = tree::default_tree(algorithm);
+  return out;
+}
+
+}  // namespace tilewright::directives

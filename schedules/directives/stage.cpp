@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// stage b[k, j] at c.jt as bp[k, j] pad            copies the columns that one jt needs; pads them to whole tiles
+// stage a[i, k] at c.it as ap[k, i]                transposes
+// stage b[k, j] at c.ko as bp[jo = j / 16, k, ji = j % 16] pad     packs into panels
+// The components of the layout become the loops of the copy: bp.k, bp.j. Unnamed parts of a split dimension
+// are called `j_o` and `j_i`.
+#include <algorithm>
+
+#include "schedules/directives/directive.h"
+
+namespace tilewright::directives {
+
+namespace {
+
+using tree::LayoutComponent;
+
+// `j`, `j / 16`, `j % 16`, each optionally after `name =`.
+std::optional<LayoutComponent> parse_component(Reader& reader) {
+  auto dim = reader.name("a dimension");
+  if (!dim) return std::nullopt;
+  LayoutComponent out;
+  out.name = out.dim = *dim;
+  const bool named = reader.cursor.accept("=");
+  if (named) {
+    auto source = reader.name("a dimension");
+    if (!source) return std::nullopt;
+    out.dim = *source;
+  }
+  const bool quotient = reader.cursor.at("/");
+  if (!quotient && !reader.cursor.at("%")) return out;
+  reader.cursor.next();
+  auto factor = reader.factor();
+  if (!factor) return std::nullopt;
+  out.factor = *factor;
+  out.part = quotient ? LayoutComponent::Part::Quotient : LayoutComponent::Part::Remainder;
+  if (!named) out.name = reader.context.symbol(std::string(dim->text()) + (quotient ? "_o" : "_i"));
+  return out;
+}
+
+std::string default_name(const LayoutComponent& part) {
+  const std::string dim(part.dim.text());
+  switch (part.part) {
+    case LayoutComponent::Part::Whole: return dim;
+    case LayoutComponent::Part::Quotient: return dim + "_o";
+    case LayoutComponent::Part::Remainder: return dim + "_i";
+  }
+  __builtin_unreachable();
+}
+
+std::string print_component(const LayoutComponent& part) {
+  std::string text;
+  if (part.name.text() != default_name(part)) text = std::string(part.name.text()) + " = ";
+  text += part.dim.text();
+  if (part.part == LayoutComponent::Part::Quotient) text += " / " + std::to_string(part.factor);
+  if (part.part == LayoutComponent::Part::Remainder) text += " % " + std::to_string(part.factor);
+  return text;
+}
+
+}  // namespace
+
+std::optional<StageCopy> StageCopy::parse(Reader& reader) { return parse_with(reader, true); }
+std::optional<StageCopy> StageCopy::parse_in_tree(Reader& reader) {
+  return parse_with(reader, false);
+}
+
+std::optional<StageCopy> StageCopy::parse_with(Reader& reader, bool with_place) {
+  StageCopy out;
+  TextCursor& cursor = reader.cursor;
+  out.span = cursor.peek().span;
+  auto tensor = reader.name("a tensor");
+  if (!tensor ||
+      !cursor.expect("[", "after the tensor", "name its dimensions: `stage b[k, j] ...`"))
+    return std::nullopt;
+  auto dims = reader.names("a name for a dimension");
+  if (!dims || !cursor.expect("]", "after the dimensions")) return std::nullopt;
+  if (with_place) {
+    if (!cursor.expect("at", "after the tensor", "write `at nest.loop`")) return std::nullopt;
+    auto at = reader.loop_name();
+    if (!at) return std::nullopt;
+    out.at = *at;
+  }
+  if (!cursor.expect("as", "before the copy", "write `as buffer[layout]`")) return std::nullopt;
+  auto buffer = reader.name("a name for the copy");
+  if (!buffer || !cursor.expect("[", "after the buffer", "write its layout: `as bp[k, j]`"))
+    return std::nullopt;
+  do {
+    auto part = parse_component(reader);
+    if (!part) return std::nullopt;
+    out.stage.layout.push_back(*part);
+  } while (cursor.accept(","));
+  if (!cursor.expect("]", "after the layout")) return std::nullopt;
+  out.stage.tensor = *tensor;
+  out.stage.dims = *std::move(dims);
+  out.stage.pad = cursor.accept("pad");
+  out.buffer = *buffer;
+  return out;
+}
+
+std::string print_stage(const tree::Stage& stage, std::string_view buffer,
+                        const std::string& place) {
+  std::string text = "stage " + std::string(stage.tensor.text()) + "[";
+  for (std::size_t i = 0; i < stage.dims.size(); ++i)
+    text += (i ? ", " : "") + std::string(stage.dims[i].text());
+  text += "]" + place + " as " + std::string(buffer) + "[";
+  for (std::size_t i = 0; i < stage.layout.size(); ++i)
+    text += (i ? ", " : "") + print_component(stage.layout[i]);
+  return text + "]" + (stage.pad ? " pad" : "");
+}
+
+std::string StageCopy::print() const {
+  return print_stage(stage, buffer.text(), " at " + directives::print(at));
+}
+
+Result<Ok> StageCopy::apply(Target& target) const {
+  TILEWRIGHT_TRY(owner, find_loop(target, at));
+  if (!target.algorithm.shape_of(stage.tensor))
+    return refuse(span, "`" + std::string(stage.tensor.text()) + "` is not a tensor",
+                  "stage an input or an equation");
+  if (target.tree.find(buffer) || target.algorithm.shape_of(buffer))
+    return refuse(span,
+                  "`" + std::string(buffer.text()) + "` is a name that the schedule has already",
+                  "choose another name for the copy");
+  tree::Nest nest;
+  nest.name = buffer;
+  nest.stage = stage;
+  nest.at = tree::LoopRef{owner.nest->name, owner.loop().name};
+  for (const LayoutComponent& part : stage.layout)
+    nest.loops.push_back({part.name, tree::LoopKind::Serial, false});
+  // After every nest that computes the tensor, before the nest that reads the copy.
+  target.tree.nests.push_back(std::move(nest));
+  move_before(target.tree, buffer, at.nest.valid() ? at.nest : target.tree.nests.back().at->nest);
+  TILEWRIGHT_CHECK_OK(tree::verify(target.algorithm, target.tree));
+  return Ok{};
+}
+
+}  // namespace tilewright::directives
