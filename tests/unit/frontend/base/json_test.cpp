@@ -63,6 +63,13 @@ TEST(Json, NotANumberIsNull) {
   EXPECT_EQ(Json(-std::numeric_limits<double>::infinity()).dump(), "null");
 }
 
+TEST(Json, ManyMembersTakeLinearTime) {
+  std::string text = "{";
+  for (int i = 0; i < 200000; ++i) text += "\"" + std::to_string(i) + "\":0,";
+  text += "\"x\":1}";
+  EXPECT_TRUE(parse(text).ok());
+}
+
 TEST(Json, RefusesWhatIsNotJson) {
   const std::string cases[] = {"",
                                "{",

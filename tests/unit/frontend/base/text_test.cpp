@@ -61,9 +61,7 @@ TEST(Lexer, NumbersHaveKindsAndValues) {
   EXPECT_EQ(diagnostics[0].code, Code::BadNumber);
 }
 
-TEST(Lexer, CommentsEndWithTheLine) {
-  EXPECT_EQ(texts_of("a # b\nc#"), "a|c|");
-}
+TEST(Lexer, CommentsEndWithTheLine) { EXPECT_EQ(texts_of("a # b\nc#"), "a|c|"); }
 
 TEST(Lexer, SpansAreTheBytesOfTheToken) {
   const std::string text = "ab  <= 12\n\tx.y";
@@ -145,6 +143,15 @@ TEST(Cursor, StopsCollectingDiagnostics) {
   TextCursor cursor(source);
   EXPECT_TRUE(cursor.failed());
   EXPECT_EQ(cursor.take_diagnostics().size(), kMaxDiagnostics);
+}
+
+TEST(Cursor, RefusesHugeTexts) {
+  const Source source("t", std::string(kMaxSourceBytes + 1, ' '));
+  TextCursor cursor(source);
+  EXPECT_TRUE(cursor.at_end());
+  const auto diagnostics = cursor.take_diagnostics();
+  ASSERT_EQ(diagnostics.size(), 1U);
+  EXPECT_EQ(diagnostics[0].code, Code::SourceTooLarge);
 }
 
 TEST(Writer, IndentsByTwo) {
