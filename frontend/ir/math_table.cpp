@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/ir/math_table.h"
 
-#include <cmath>
+#include "frontend/ir/math_scalar.h"
 
 namespace tilewright::ir {
 
 namespace {
 
-float rsqrt_f32(float x) {
-  return static_cast<float>(1.0 / std::sqrt(static_cast<double>(x)));
-}
-double rsqrt_f64(double x) {
-  return 1.0 / std::sqrt(x);
-}
-
 // TILEWRIGHT_MATH(Op, f32 function, f64 function, ulps)
-#define TILEWRIGHT_MATH_ROWS(row)                                                  \
-  row(Exp, std::exp, std::exp, 2) row(Exp2, std::exp2, std::exp2, 2)               \
-      row(Expm1, std::expm1, std::expm1, 2) row(Log, std::log, std::log, 2)        \
-          row(Log2, std::log2, std::log2, 2) row(Log1p, std::log1p, std::log1p, 2) \
-              row(Tanh, std::tanh, std::tanh, 2) row(Erf, std::erf, std::erf, 2)   \
-                  row(Sin, std::sin, std::sin, 4) row(Cos, std::cos, std::cos, 4)  \
-                      row(Rsqrt, rsqrt_f32, rsqrt_f64, 2)
+#define TILEWRIGHT_MATH_ROWS(row) \
+  row(Exp, math::exp_f32, math::exp_f64, 2) \
+  row(Exp2, math::exp2_f32, math::exp2_f64, 2) \
+  row(Expm1, math::expm1_f32, math::expm1_f64, 2) \
+  row(Log, math::log_f32, math::log_f64, 2) \
+  row(Log2, math::log2_f32, math::log2_f64, 2) \
+  row(Log1p, math::log1p_f32, math::log1p_f64, 2) \
+  row(Tanh, math::tanh_f32, math::tanh_f64, 2) \
+  row(Erf, math::erf_f32, math::erf_f64, 2) \
+  row(Sin, math::sin_f32, math::sin_f64, 4) \
+  row(Cos, math::cos_f32, math::cos_f64, 4) \
+  row(Rsqrt, math::rsqrt_f32, math::rsqrt_f64, 2)
 
 // The functions of a row in each float type, as functions on the values that a Scalar holds.
 #define TILEWRIGHT_MATH_ENTRY(op, f32, f64, ulps)           \
