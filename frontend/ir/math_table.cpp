@@ -8,33 +8,20 @@ namespace tilewright::ir {
 namespace {
 
 // TILEWRIGHT_MATH(Op, f32 function, f64 function, ulps)
-#define TILEWRIGHT_MATH_ROWS(row) \
-  row(Exp, math::exp_f32, math::exp_f64, 2) \
-  row(Exp2, math::exp2_f32, math::exp2_f64, 2) \
-  row(Expm1, math::expm1_f32, math::expm1_f64, 2) \
-  row(Log, math::log_f32, math::log_f64, 2) \
-  row(Log2, math::log2_f32, math::log2_f64, 2) \
-  row(Log1p, math::log1p_f32, math::log1p_f64, 2) \
-  row(Tanh, math::tanh_f32, math::tanh_f64, 2) \
-  row(Erf, math::erf_f32, math::erf_f64, 2) \
-  row(Sin, math::sin_f32, math::sin_f64, 4) \
-  row(Cos, math::cos_f32, math::cos_f64, 4) \
-  row(Rsqrt, math::rsqrt_f32, math::rsqrt_f64, 2)
+#define TILEWRIGHT_MATH_ROWS(row)                                                                  \
+  row(Exp, math::exp_f32, math::exp_f64, 2) row(Exp2, math::exp2_f32, math::exp2_f64, 2) row(      \
+      Expm1, math::expm1_f32, math::expm1_f64, 2) row(Log, math::log_f32, math::log_f64, 2)        \
+      row(Log2, math::log2_f32, math::log2_f64, 2) row(Log1p, math::log1p_f32, math::log1p_f64, 2) \
+          row(Tanh, math::tanh_f32, math::tanh_f64, 2) row(Erf, math::erf_f32, math::erf_f64, 2)   \
+              row(Sin, math::sin_f32, math::sin_f64, 4) row(Cos, math::cos_f32, math::cos_f64, 4)  \
+                  row(Rsqrt, math::rsqrt_f32, math::rsqrt_f64, 2)
 
 // The functions of a row in each float type, as functions on the values that a Scalar holds.
-#define TILEWRIGHT_MATH_ENTRY(op, f32, f64, ulps)           \
-  double op##_in_f64(double x) {                            \
-    return f64(x);                                          \
-  }                                                         \
-  double op##_in_f32(double x) {                            \
-    return static_cast<double>(f32(static_cast<float>(x))); \
-  }                                                         \
-  double op##_in_bf16(double x) {                           \
-    return round_to_type(ScalarType::BF16, op##_in_f32(x)); \
-  }                                                         \
-  double op##_in_f16(double x) {                            \
-    return round_to_type(ScalarType::F16, op##_in_f32(x));  \
-  }
+#define TILEWRIGHT_MATH_ENTRY(op, f32, f64, ulps)                                           \
+  double op##_in_f64(double x) { return f64(x); }                                           \
+  double op##_in_f32(double x) { return static_cast<double>(f32(static_cast<float>(x))); }  \
+  double op##_in_bf16(double x) { return round_to_type(ScalarType::BF16, op##_in_f32(x)); } \
+  double op##_in_f16(double x) { return round_to_type(ScalarType::F16, op##_in_f32(x)); }
 TILEWRIGHT_MATH_ROWS(TILEWRIGHT_MATH_ENTRY)
 #undef TILEWRIGHT_MATH_ENTRY
 
@@ -70,9 +57,7 @@ MathFunction math_function(OpCode op, ScalarType type) {
   }
 }
 
-double evaluate_math(OpCode op, ScalarType type, double x) {
-  return math_function(op, type)(x);
-}
+double evaluate_math(OpCode op, ScalarType type, double x) { return math_function(op, type)(x); }
 
 double math_ulps(OpCode op) {
   const Row* row = find(op);
