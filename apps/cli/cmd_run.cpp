@@ -20,6 +20,7 @@ class RunVerb final : public Verb {
     arguments.list("-o,--output", outputs_, "NAME=FILE", "write an output to a .npy file");
     arguments.number("--seed", seed_, 0, "N", "of the inputs that no file gives");
     arguments.flag("--interpret", interpret_, "interpret the algorithm, or with --schedule the program");
+    arguments.flag("--reals", reals_, "interpret over the reals instead of in the declared types");
     arguments.flag("--compare", compare_, "report the error against the algorithm and its bound");
     arguments.option("-t,--target", target_, "NAME", "x86-64-v4, x86-64-v3 or native");
     arguments.number("--threads", threads_, 0, "N", "threads of parallel loops, 0 for all");
@@ -31,6 +32,8 @@ class RunVerb final : public Verb {
       for (const std::string& text : *list)
         if (!split_definition(text))
           return session.usage("run: " + in_backticks(text) + " is not NAME=FILE.npy");
+    if (reals_ && (!interpret_ || !stages_.schedule.empty()))
+      return session.usage("run: --reals needs --interpret and no --schedule");
     if (threads_ > TILEWRIGHT_MAX_THREADS) return session.usage("run: --threads: at most 1024");
     Work work(session, stages_);
     if (const int status = work.check_usage(); status != kExitOk) return status;
@@ -69,7 +72,7 @@ class RunVerb final : public Verb {
   bool interpret(Session& session, Work& work, const GivenTensors& given, ir::TensorMap* results) {
     if (stages_.schedule.empty()) {
       ir::InterpretOptions options;
-      options.reading = ir::Reading::Exact;
+      options.reading = reals_ ? ir::Reading::Reals : ir::Reading::Exact;
       auto all = session.take(ir::interpret(work.algorithm(), given.sizes, given.inputs, options),
                               work.algorithm_source());
       if (!all) return false;
@@ -169,6 +172,7 @@ class RunVerb final : public Verb {
   std::int64_t seed_ = 1;
   std::int64_t threads_ = 0;
   bool interpret_ = false;
+  bool reals_ = false;
   bool compare_ = false;
   bool json_ = false;
 };

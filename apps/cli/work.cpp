@@ -13,6 +13,7 @@
 #include "lowering/program/text.h"
 #include "lowering/program/verify.h"
 #include "schedules/directives/text.h"
+#include "schedules/polyhedra/check_reads.h"
 
 namespace tilewright::cli {
 
@@ -130,6 +131,7 @@ bool Work::fix_extents() {
 }
 
 bool Work::lower() {
+  if (!session_.take(poly::check_reads(polyhedra_, algorithm_), algorithm_source())) return false;
   times_.clear();
   const double begin = now();
   auto built = session_.take(build::build(context_, polyhedra_, algorithm_, schedule_),
