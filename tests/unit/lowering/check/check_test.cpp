@@ -4,11 +4,12 @@
 // honest about what it did not do. Programs are written here by hand.
 #include "lowering/check/check.h"
 
+#include <gtest/gtest.h>
+
 #include <set>
 
 #include "frontend/base/json.h"
 #include "frontend/ir/text.h"
-#include "gtest/gtest.h"
 #include "lowering/check/plan.h"
 #include "lowering/program/text.h"
 
@@ -30,7 +31,8 @@ std::string tiled_double(const std::string& tail, const std::string& extent = "N
     if no * 16 + 16 <= N {
       vector ni in 0 .. 16 { y[no * 16 + ni] = x[no * 16 + ni] * 2.0 }
     } else {
-      for ni in 0 .. N - no * 16 { y[no * 16 + ni] = x[no * 16 + ni] * )" + tail + R"( }
+      for ni in 0 .. N - no * 16 { y[no * 16 + ni] = x[no * 16 + ni] * )" +
+         tail + R"( }
     }
   }
 })";
@@ -147,7 +149,8 @@ TEST(Check, NamesWhatItCouldNotReach) {
 }
 
 TEST(Check, SaysThatItDidNotCheckWhatCostsTooMuch) {
-  Case c(std::string(kDouble).replace(std::string(kDouble).find("(N)"), 3, "(N min 1000000 max 1000000)"),
+  Case c(std::string(kDouble).replace(std::string(kDouble).find("(N)"), 3,
+                                      "(N min 1000000 max 1000000)"),
          tiled_double("2.0", "N min 1000000 max 1000000"));
   Options options;
   options.step_budget = 1000;
@@ -207,7 +210,8 @@ algorithm double(N) {
 }
 
 TEST(CheckPlan, ValuesKeepToTheDeclaration) {
-  Case c(std::string(kDouble).replace(std::string(kDouble).find("(N)"), 3, "(N min 3 max 100 multiple_of 8)"),
+  Case c(std::string(kDouble).replace(std::string(kDouble).find("(N)"), 3,
+                                      "(N min 3 max 100 multiple_of 8)"),
          tiled_double("2.0", "N min 3 max 100 multiple_of 8"));
   const auto values = candidate_values(c.program);
   ASSERT_EQ(values.size(), 1u);
