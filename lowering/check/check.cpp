@@ -20,6 +20,16 @@ std::string cell_text(Symbol tensor, const std::vector<std::int64_t>& cell) {
   return text + (cell.empty() ? "[]" : "]");
 }
 
+// An outcome that no run took, in words. Decisions are loops, `min` bounds and guards.
+std::string outcome_text(const std::string& decision, bool first) {
+  const std::string quoted = in_backticks(decision);
+  if (decision.find(" .. ") != std::string::npos)
+    return quoted + (first ? " was never empty" : " never ran");
+  if (decision.starts_with("min(") && decision.ends_with(")"))
+    return quoted + (first ? " was never its first operand" : " was never its second operand");
+  return quoted + (first ? " never held" : " never failed");
+}
+
 // The Program must take and give what the algorithm does.
 Result<Ok> check_interface(const ir::Algorithm& algorithm, const program::Program& program) {
   std::string wrong;
@@ -179,10 +189,8 @@ class Checker {
     if (report_.verdict == Verdict::Refuted) return;
     if (coverage_)
       for (const program::Coverage::Decision& decision : coverage_->decisions) {
-        if (!decision.first)
-          report_.unreached.push_back("first outcome of `" + decision.text + "`");
-        if (!decision.second)
-          report_.unreached.push_back("second outcome of `" + decision.text + "`");
+        if (!decision.first) report_.unreached.push_back(outcome_text(decision.text, true));
+        if (!decision.second) report_.unreached.push_back(outcome_text(decision.text, false));
       }
     if (report_.runs.empty()) return;
     report_.verdict = Verdict::Checked;

@@ -148,7 +148,9 @@ class Walker {
       case ir::OpCode::Neg: return __builtin_sub_overflow(0, a, &out) ? none : std::optional(out);
       case ir::OpCode::Div: return b <= 0 ? none : std::optional(ir::floor_div(a, b));
       case ir::OpCode::Mod: return b <= 0 ? none : std::optional(ir::floor_mod(a, b));
-      case ir::OpCode::Min: reached(expr.hash(), a < b); return std::min(a, b);
+      case ir::OpCode::Min:
+        if (a != b) reached(expr.hash(), a < b);
+        return std::min(a, b);
       case ir::OpCode::Max: return std::max(a, b);
       case ir::OpCode::Lt: return a < b;
       case ir::OpCode::Le: return a <= b;
