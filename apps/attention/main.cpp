@@ -9,10 +9,13 @@ using tilewright::ir::ScalarType;
 
 namespace {
 
-runner::Shape queries(const runner::Sizes& s) { return {s.at("B"), s.at("H"), s.at("S"), s.at("D")}; }
+runner::Shape queries(const runner::Sizes& s) {
+  return {s.at("B"), s.at("H"), s.at("S"), s.at("D")};
+}
 runner::Shape keys(const runner::Sizes& s) { return {s.at("B"), s.at("H"), s.at("T"), s.at("D")}; }
 
-runner::Sizes sizes(std::int64_t b, std::int64_t h, std::int64_t s, std::int64_t t, std::int64_t d) {
+runner::Sizes sizes(std::int64_t b, std::int64_t h, std::int64_t s, std::int64_t t,
+                    std::int64_t d) {
   return {{"B", b}, {"H", h}, {"S", s}, {"T", t}, {"D", d}};
 }
 
@@ -29,8 +32,9 @@ int main(int argc, char** argv) {
   runner::App app;
   app.name = "attention";
   app.sizes = sizes(1, 8, 512, 512, 64);
-  app.small = {sizes(0, 2, 3, 3, 4),   sizes(2, 0, 3, 3, 4),    sizes(1, 1, 1, 1, 1),    sizes(1, 2, 1, 7, 5),
-               sizes(2, 1, 5, 67, 13), sizes(1, 3, 13, 13, 64), sizes(2, 2, 7, 131, 67), sizes(1, 1, 6, 64, 128)};
+  app.small = {sizes(0, 2, 3, 3, 4),    sizes(2, 0, 3, 3, 4),   sizes(1, 1, 1, 1, 1),
+               sizes(1, 2, 1, 7, 5),    sizes(2, 1, 5, 67, 13), sizes(1, 3, 13, 13, 64),
+               sizes(2, 2, 7, 131, 67), sizes(1, 1, 6, 64, 128)};
   app.inputs = {{"q", ScalarType::BF16, queries, -1, 1},
                 {"k", ScalarType::BF16, keys, -1, 1},
                 {"v", ScalarType::BF16, keys, -1, 1}};
@@ -41,7 +45,8 @@ int main(int argc, char** argv) {
   app.query = [](const tilewright_call* call, tilewright_tensor* t, std::size_t* workspace_size) {
     return attention_query(call, &t[0], &t[1], &t[2], &t[3], workspace_size);
   };
-  app.run = [](const tilewright_call* call, tilewright_tensor* t, void* workspace, std::size_t size) {
+  app.run = [](const tilewright_call* call, tilewright_tensor* t, void* workspace,
+               std::size_t size) {
     return attention(call, &t[0], &t[1], &t[2], &t[3], workspace, size);
   };
   app.reference = attention_reference;

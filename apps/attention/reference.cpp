@@ -12,7 +12,6 @@ namespace runner = tilewright::runner;
 
 namespace {
 
-
 // The row of queries `q` against all keys that it may see; then its weights, normalised.
 struct Weights {
   std::vector<double> value;
@@ -41,7 +40,8 @@ Weights weigh(const double* q, const double* k, std::size_t seen, std::size_t d)
     const double moved = out.error[t] + peak_error;
     const double below = peak - out.value[t];
     // The difference rounds once; exp within 2 ulp.
-    out.error[t] = std::expm1(moved + runner::kUnitF32 * (below + moved)) * 1.0001 + 5 * runner::kUnitF32;
+    out.error[t] =
+        std::expm1(moved + runner::kUnitF32 * (below + moved)) * 1.0001 + 5 * runner::kUnitF32;
     worst = std::max(worst, out.error[t]);
     out.value[t] = std::exp(-below);
     total += out.value[t];
@@ -76,14 +76,17 @@ runner::Expected attention_reference(const runner::Sizes& sizes,
   const auto queries = static_cast<std::size_t>(sizes.at("S"));
   const auto keys = static_cast<std::size_t>(sizes.at("T"));
   const auto d = static_cast<std::size_t>(sizes.at("D"));
-  runner::Expected out{std::vector<double>(heads * queries * d), std::vector<double>(heads * queries * d)};
+  runner::Expected out{std::vector<double>(heads * queries * d),
+                       std::vector<double>(heads * queries * d)};
   if (d == 0) return out;
   for (std::size_t head = 0; head < heads; ++head) {
     for (std::size_t s = 0; s < queries; ++s) {
       const std::size_t at = (head * queries + s) * d;
       const std::size_t seen = s + keys - queries + 1;
-      const Weights weights = weigh(inputs[0].data() + at, inputs[1].data() + head * keys * d, seen, d);
-      attend(weights, inputs[2].data() + head * keys * d, d, out.value.data() + at, out.bound.data() + at);
+      const Weights weights =
+          weigh(inputs[0].data() + at, inputs[1].data() + head * keys * d, seen, d);
+      attend(weights, inputs[2].data() + head * keys * d, d, out.value.data() + at,
+             out.bound.data() + at);
     }
   }
   return out;

@@ -13,10 +13,12 @@ int main(int argc, char** argv) {
   runner::App app;
   app.name = "blur";
   app.sizes = {{"H", 2048}, {"W", 2048}};
-  app.small = {{{"H", 0}, {"W", 5}},   {{"H", 5}, {"W", 0}},    {{"H", 1}, {"W", 1}},    {{"H", 3}, {"W", 61}},
-               {{"H", 31}, {"W", 64}}, {{"H", 37}, {"W", 257}}, {{"H", 67}, {"W", 521}}};
+  app.small = {{{"H", 0}, {"W", 5}},   {{"H", 5}, {"W", 0}},   {{"H", 1}, {"W", 1}},
+               {{"H", 3}, {"W", 61}},  {{"H", 31}, {"W", 64}}, {{"H", 37}, {"W", 257}},
+               {{"H", 67}, {"W", 521}}};
   app.inputs = {{"x", ScalarType::F32,
-                 [](const runner::Sizes& s) { return runner::Shape{s.at("H") + 2, s.at("W") + 2}; }, 0, 1}};
+                 [](const runner::Sizes& s) { return runner::Shape{s.at("H") + 2, s.at("W") + 2}; },
+                 0, 1}};
   app.output = {"y", ScalarType::F32,
                 [](const runner::Sizes& s) { return runner::Shape{s.at("H"), s.at("W")}; }};
   app.sizes_of = [](const std::vector<runner::Shape>& shapes) {
@@ -26,9 +28,8 @@ int main(int argc, char** argv) {
   app.query = [](const tilewright_call* call, tilewright_tensor* t, std::size_t* workspace_size) {
     return blur_query(call, &t[0], &t[1], workspace_size);
   };
-  app.run = [](const tilewright_call* call, tilewright_tensor* t, void* workspace, std::size_t size) {
-    return blur(call, &t[0], &t[1], workspace, size);
-  };
+  app.run = [](const tilewright_call* call, tilewright_tensor* t, void* workspace,
+               std::size_t size) { return blur(call, &t[0], &t[1], workspace, size); };
   app.reference = blur_reference;
   app.work = [](const runner::Sizes& s) {
     const double height = static_cast<double>(s.at("H"));

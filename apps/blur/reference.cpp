@@ -7,7 +7,8 @@
 
 namespace runner = tilewright::runner;
 
-runner::Expected blur_reference(const runner::Sizes& sizes, const std::vector<std::vector<double>>& inputs) {
+runner::Expected blur_reference(const runner::Sizes& sizes,
+                                const std::vector<std::vector<double>>& inputs) {
   const auto height = static_cast<std::size_t>(sizes.at("H"));
   const auto width = static_cast<std::size_t>(sizes.at("W"));
   runner::Expected out{std::vector<double>(height * width), std::vector<double>(height * width)};

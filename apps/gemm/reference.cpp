@@ -5,7 +5,8 @@
 
 namespace runner = tilewright::runner;
 
-runner::Expected gemm_reference(const runner::Sizes& sizes, const std::vector<std::vector<double>>& inputs) {
+runner::Expected gemm_reference(const runner::Sizes& sizes,
+                                const std::vector<std::vector<double>>& inputs) {
   const auto m = static_cast<std::size_t>(sizes.at("M"));
   const auto n = static_cast<std::size_t>(sizes.at("N"));
   const auto k = static_cast<std::size_t>(sizes.at("K"));

@@ -64,7 +64,8 @@ runner::Expected layernorm_reference(const runner::Sizes& sizes,
       const double normal = d * row.unit * scale[j];
       // The difference, two products and a sum round once each.
       const double moved = std::fabs(row.unit * scale[j]) * row.mean_error * (1 + row.unit_error);
-      const double normal_error = moved + std::fabs(normal) * (row.unit_error + 4 * runner::kUnitF32);
+      const double normal_error =
+          moved + std::fabs(normal) * (row.unit_error + 4 * runner::kUnitF32);
       const double value = normal + shift[j];
       out.value[i * columns + j] = value;
       out.bound[i * columns + j] =

@@ -93,7 +93,8 @@ KernelCall::~KernelCall() { tilewright_pool_destroy(pool_); }
 
 std::int32_t KernelCall::prepare(std::int32_t threads) {
   error_.struct_size = sizeof(error_);
-  if (const tilewright_status status = tilewright_pool_create(threads, &pool_); status != TILEWRIGHT_OK)
+  if (const tilewright_status status = tilewright_pool_create(threads, &pool_);
+      status != TILEWRIGHT_OK)
     return status;
   call_ = tilewright_call_make(tilewright_pool_executor(pool_), &error_);
   tensors_.resize(arrays_.size());
@@ -101,13 +102,14 @@ std::int32_t KernelCall::prepare(std::int32_t threads) {
     npy::Array& array = arrays_[i];
     const DLDataType type = array.type == ir::ScalarType::BF16 ? tilewright_type(kDLBfloat, 16)
                                                                : tilewright_type(kDLFloat, 32);
-    const tilewright_status status =
-        tilewright_tensor_row_major(&tensors_[i], array.data.data(), type,
-                                    static_cast<std::int32_t>(array.shape.size()), array.shape.data());
+    const tilewright_status status = tilewright_tensor_row_major(
+        &tensors_[i], array.data.data(), type, static_cast<std::int32_t>(array.shape.size()),
+        array.shape.data());
     if (status != TILEWRIGHT_OK) return status;
   }
   std::size_t size = 0;
-  if (const std::int32_t status = app_.query(&call_, tensors_.data(), &size); status != TILEWRIGHT_OK)
+  if (const std::int32_t status = app_.query(&call_, tensors_.data(), &size);
+      status != TILEWRIGHT_OK)
     return status;
   workspace_.resize(size);
   return TILEWRIGHT_OK;
@@ -124,7 +126,8 @@ double KernelCall::time() {
          (total < kSecondsOfTiming && static_cast<int>(seconds.size()) < kMostRuns)) {
     const auto begin = std::chrono::steady_clock::now();
     if (run() != TILEWRIGHT_OK) return 0;
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    seconds.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     total += seconds.back();
   }
   const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
@@ -133,7 +136,9 @@ double KernelCall::time() {
 }
 
 // Every byte 0xff is a NaN in both types.
-void KernelCall::poison() { std::fill(arrays_.back().data.begin(), arrays_.back().data.end(), std::byte{0xff}); }
+void KernelCall::poison() {
+  std::fill(arrays_.back().data.begin(), arrays_.back().data.end(), std::byte{0xff});
+}
 
 std::string KernelCall::failure(std::int32_t status) const {
   if (error_.status != status) return tilewright_status_text(status);

@@ -34,16 +34,19 @@ struct Options {
 
 int usage(const App& app, const std::string& wrong) {
   std::string words;
-  for (const auto& [extent, size] : app.sizes) words += " [" + extent + "=" + std::to_string(size) + "]";
+  for (const auto& [extent, size] : app.sizes)
+    words += " [" + extent + "=" + std::to_string(size) + "]";
   for (const TensorSpec& input : app.inputs) words += " [" + input.name + "=FILE.npy]";
   words += " [" + app.output.name + "=FILE.npy]";
   if (!wrong.empty()) std::fprintf(stderr, "%s: %s\n", app.name.c_str(), wrong.c_str());
-  std::fprintf(wrong.empty() ? stdout : stderr,
-               "usage: %s%s [threads=N] [seed=N] [--json] [--small]\n"
-               "Inputs come from files (all of them; the sizes follow) or from a seed. The output is compared\n"
-               "with a reference in double precision, then written if it has a file. --small runs the\n"
-               "sizes of the tests. Exit: 0 right, 1 wrong, 2 usage, 77 this processor cannot run it.\n",
-               app.name.c_str(), words.c_str());
+  std::fprintf(
+      wrong.empty() ? stdout : stderr,
+      "usage: %s%s [threads=N] [seed=N] [--json] [--small]\n"
+      "Inputs come from files (all of them; the sizes follow) or from a seed. The output is "
+      "compared\n"
+      "with a reference in double precision, then written if it has a file. --small runs the\n"
+      "sizes of the tests. Exit: 0 right, 1 wrong, 2 usage, 77 this processor cannot run it.\n",
+      app.name.c_str(), words.c_str());
   return wrong.empty() ? 0 : kExitUsage;
 }
 
@@ -51,7 +54,8 @@ std::optional<std::int64_t> parse_size(const std::string& text) {
   std::int64_t value = 0;
   const char* end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || at != end || value < 0 || value > (std::int64_t{1} << 31)) return std::nullopt;
+  if (error != std::errc() || at != end || value < 0 || value > (std::int64_t{1} << 31))
+    return std::nullopt;
   return value;
 }
 
@@ -64,7 +68,8 @@ std::string take_word(const App& app, const std::string& word, Options& out) {
   const std::string name = word.substr(0, equals);
   const std::string value = word.substr(equals + 1);
   const auto is_named = [&](const TensorSpec& spec) { return spec.name == name; };
-  if (std::any_of(app.inputs.begin(), app.inputs.end(), is_named)) return out.inputs[name] = value, "";
+  if (std::any_of(app.inputs.begin(), app.inputs.end(), is_named))
+    return out.inputs[name] = value, "";
   if (is_named(app.output)) return out.output = value, "";
   const auto number = parse_size(value);
   const bool is_extent = app.sizes.contains(name);
@@ -98,10 +103,11 @@ bool read_inputs(const App& app, const Options& options, std::vector<npy::Array>
     }
     const std::size_t rank = spec.shape(app.sizes).size();
     if (array->type != spec.type || array->shape.size() != rank) {
-      std::fprintf(stderr, "%s: `%s` must be %s with %zu dimensions; %s holds %s with %zu\n", app.name.c_str(),
-                   spec.name.c_str(), std::string(ir::type_text(spec.type)).c_str(), rank,
-                   options.inputs.at(spec.name).c_str(), std::string(ir::type_text(array->type)).c_str(),
-                   array->shape.size());
+      std::fprintf(stderr, "%s: `%s` must be %s with %zu dimensions; %s holds %s with %zu\n",
+                   app.name.c_str(), spec.name.c_str(),
+                   std::string(ir::type_text(spec.type)).c_str(), rank,
+                   options.inputs.at(spec.name).c_str(),
+                   std::string(ir::type_text(array->type)).c_str(), array->shape.size());
       return false;
     }
     out.push_back(*std::move(array));
@@ -133,7 +139,8 @@ Comparison compare(const Expected& expected, const std::vector<double>& got) {
 
 std::string sizes_text(const Sizes& sizes) {
   std::string text;
-  for (const auto& [extent, size] : sizes) text += (text.empty() ? "" : " ") + extent + "=" + std::to_string(size);
+  for (const auto& [extent, size] : sizes)
+    text += (text.empty() ? "" : " ") + extent + "=" + std::to_string(size);
   return text;
 }
 
@@ -142,31 +149,37 @@ int fail_call(const App& app, const KernelCall& call, std::int32_t status) {
   return status == TILEWRIGHT_UNSUPPORTED_CPU ? kExitSkipped : kExitWrong;
 }
 
-void print_result(const App& app, const Options& options, const Sizes& sizes, const Comparison& found,
-                  double seconds) {
+void print_result(const App& app, const Options& options, const Sizes& sizes,
+                  const Comparison& found, double seconds) {
   const double rate = seconds > 0 ? app.work(sizes) / seconds * 1e-9 : 0;
-  const char* form =
-      options.json
-          ? "{\"name\": \"%s\", \"sizes\": \"%s\", \"max_error\": %.9g, \"error_over_bound\": %.6g, "
-            "\"milliseconds\": %.6g, \"rate\": %.6g, \"rate_unit\": \"%s\"}\n"
-          : "%s %s: largest error %.3g, %.2g of its bound; %.3f ms, %.1f %s\n";
-  std::printf(form, app.name.c_str(), sizes_text(sizes).c_str(), found.error, found.ratio, seconds * 1e3, rate,
-              app.rate.c_str());
+  const char* form = options.json
+                         ? "{\"name\": \"%s\", \"sizes\": \"%s\", \"max_error\": %.9g, "
+                           "\"error_over_bound\": %.6g, "
+                           "\"milliseconds\": %.6g, \"rate\": %.6g, \"rate_unit\": \"%s\"}\n"
+                         : "%s %s: largest error %.3g, %.2g of its bound; %.3f ms, %.1f %s\n";
+  std::printf(form, app.name.c_str(), sizes_text(sizes).c_str(), found.error, found.ratio,
+              seconds * 1e3, rate, app.rate.c_str());
 }
 
 // One size: run, compare, time, write.
-int run_once(const App& app, const Options& options, const Sizes& sizes, std::vector<npy::Array> inputs) {
+int run_once(const App& app, const Options& options, const Sizes& sizes,
+             std::vector<npy::Array> inputs) {
   KernelCall call(app, std::move(inputs), sizes);
-  if (const std::int32_t status = call.prepare(static_cast<std::int32_t>(options.threads)); status != TILEWRIGHT_OK)
+  if (const std::int32_t status = call.prepare(static_cast<std::int32_t>(options.threads));
+      status != TILEWRIGHT_OK)
     return fail_call(app, call, status);
   call.poison();
-  if (const std::int32_t status = call.run(); status != TILEWRIGHT_OK) return fail_call(app, call, status);
+  if (const std::int32_t status = call.run(); status != TILEWRIGHT_OK)
+    return fail_call(app, call, status);
   const Expected expected = app.reference(sizes, call.input_values());
   const Comparison found = compare(expected, call.output_values());
   if (found.wrong > 0) {
-    std::fprintf(stderr, "%s %s: %zu numbers are wrong, first number %zu: expected %.9g, got %.9g, bound %.3g\n",
-                 app.name.c_str(), sizes_text(sizes).c_str(), found.wrong, found.first,
-                 expected.value[found.first], call.output_values()[found.first], expected.bound[found.first]);
+    std::fprintf(
+        stderr,
+        "%s %s: %zu numbers are wrong, first number %zu: expected %.9g, got %.9g, bound %.3g\n",
+        app.name.c_str(), sizes_text(sizes).c_str(), found.wrong, found.first,
+        expected.value[found.first], call.output_values()[found.first],
+        expected.bound[found.first]);
     return kExitWrong;
   }
   print_result(app, options, sizes, found, options.small ? 0 : call.time());
@@ -182,12 +195,15 @@ int run_once(const App& app, const Options& options, const Sizes& sizes, std::ve
 double gamma(double n) { return n * kUnitF32 / (1 - n * kUnitF32); }
 
 int run_app(const App& app, int argc, char** argv) {
-  if (argc == 2 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) return usage(app, "");
+  if (argc == 2 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0))
+    return usage(app, "");
   Options options;
-  if (const std::string wrong = parse(app, argc, argv, options); !wrong.empty()) return usage(app, wrong);
+  if (const std::string wrong = parse(app, argc, argv, options); !wrong.empty())
+    return usage(app, wrong);
   if (options.small) {
     for (const Sizes& sizes : app.small)
-      if (const int status = run_once(app, options, sizes, seeded_inputs(app, sizes, 1)); status != 0)
+      if (const int status = run_once(app, options, sizes, seeded_inputs(app, sizes, 1));
+          status != 0)
         return status;
     return 0;
   }

@@ -47,7 +47,8 @@ struct App {
                       std::size_t workspace_size) = nullptr;
   std::int32_t (*query)(const tilewright_call* call, tilewright_tensor* tensors,
                         std::size_t* workspace_size) = nullptr;
-  Expected (*reference)(const Sizes& sizes, const std::vector<std::vector<double>>& inputs) = nullptr;
+  Expected (*reference)(const Sizes& sizes,
+                        const std::vector<std::vector<double>>& inputs) = nullptr;
   // Operations, or bytes that must move at least; divided by the time it is printed in `rate`.
   double (*work)(const Sizes& sizes) = nullptr;
   std::string rate = "GFLOP/s";

@@ -10,7 +10,8 @@
 
 namespace runner = tilewright::runner;
 
-runner::Expected softmax_reference(const runner::Sizes& sizes, const std::vector<std::vector<double>>& inputs) {
+runner::Expected softmax_reference(const runner::Sizes& sizes,
+                                   const std::vector<std::vector<double>>& inputs) {
   const auto rows = static_cast<std::size_t>(sizes.at("R"));
   const auto columns = static_cast<std::size_t>(sizes.at("C"));
   runner::Expected out{std::vector<double>(rows * columns), std::vector<double>(rows * columns)};
