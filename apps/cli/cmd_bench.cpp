@@ -8,6 +8,7 @@
 
 #include "apps/cli/tensors.h"
 #include "apps/cli/verb.h"
+#include "tilewright/runtime.h"
 
 namespace tilewright::cli {
 
@@ -74,7 +75,7 @@ class Bench final : public Verb {
       out.set("fastest_seconds", seconds.front());
       out.set("tenth_seconds", quantile(0.1));
       out.set("ninetieth_seconds", quantile(0.9));
-      session.print(out);
+      session.print_json(out);
       return;
     }
     char text[160];

@@ -69,7 +69,7 @@ class Check final : public Verb {
     if (json_) {
       Json out = check::to_json(program, report);
       out.set("version", 1);
-      session.print(out);
+      session.print_json(out);
     } else {
       print(session, program, report);
     }

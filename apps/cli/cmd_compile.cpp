@@ -144,7 +144,7 @@ class Compile final : public Verb {
     out.set("folder", folder_);
     out.set("files", std::move(list));
     out.set("check", check::to_json(work.program(), report_));
-    session.print(out);
+    session.print_json(out);
   }
 
   StageOptions stages_;

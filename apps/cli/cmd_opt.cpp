@@ -42,7 +42,7 @@ class Opt final : public Verb {
     stages_.algorithm = file_;
     Work work(session, stages_);
     if (!work.load_algorithm()) return kExitDiagnostics;
-    if (json_) session.print(ir::to_json(work.algorithm()));
+    if (json_) session.print_json(ir::to_json(work.algorithm()));
     else session.print(ir::print(work.algorithm()));
     return kExitOk;
   }
@@ -58,7 +58,7 @@ class Opt final : public Verb {
       out.set("algorithm", work.schedule().algorithm.text());
       out.set("machine", work.schedule().machine);
       out.set("text", text);
-      session.print(out);
+      session.print_json(out);
     } else {
       session.print(text);
     }
@@ -82,7 +82,7 @@ class Opt final : public Verb {
       }
       *program = found->run(context, *program);
     }
-    if (json_) session.print(program::to_json(*program));
+    if (json_) session.print_json(program::to_json(*program));
     else session.print(program::print(*program));
     return kExitOk;
   }

@@ -3,6 +3,7 @@
 // `tilewright run FILE.tw`: runs an algorithm, under a schedule if one is given, on .npy files.
 #include "apps/cli/tensors.h"
 #include "apps/cli/verb.h"
+#include "tilewright/runtime.h"
 #include "frontend/base/format.h"
 #include "frontend/ir/given.h"
 #include "lowering/program/interpret.h"
@@ -145,7 +146,7 @@ class RunVerb final : public Verb {
     Json out = Json::object();
     out.set("version", 1);
     out.set("outputs", std::move(outputs));
-    if (json_) session.print(out);
+    if (json_) session.print_json(out);
     else session.print(text);
     return status;
   }

@@ -58,7 +58,7 @@ class Version final : public Verb {
     out.set("isl", poly::library_version());
     out.set("z3", z3_version());
     out.set("targets", std::move(targets));
-    if (json_) session.print(out);
+    if (json_) session.print_json(out);
     else print(session, out);
     return kExitOk;
   }

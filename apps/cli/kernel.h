@@ -10,6 +10,7 @@
 
 #include "apps/cli/work.h"
 #include "apps/npy/npy.h"
+#include "frontend/ir/value.h"
 
 namespace tilewright::cli {
 

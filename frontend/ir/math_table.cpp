@@ -7,12 +7,8 @@ namespace tilewright::ir {
 
 namespace {
 
-float rsqrt_f32(float x) {
-  return static_cast<float>(1.0 / std::sqrt(static_cast<double>(x)));
-}
-double rsqrt_f64(double x) {
-  return 1.0 / std::sqrt(x);
-}
+float rsqrt_f32(float x) { return static_cast<float>(1.0 / std::sqrt(static_cast<double>(x))); }
+double rsqrt_f64(double x) { return 1.0 / std::sqrt(x); }
 
 // TILEWRIGHT_MATH(Op, f32 function, f64 function, ulps)
 #define TILEWRIGHT_MATH_ROWS(row)                                                  \
@@ -24,19 +20,11 @@ double rsqrt_f64(double x) {
                       row(Rsqrt, rsqrt_f32, rsqrt_f64, 2)
 
 // The functions of a row in each float type, as functions on the values that a Scalar holds.
-#define TILEWRIGHT_MATH_ENTRY(op, f32, f64, ulps)           \
-  double op##_in_f64(double x) {                            \
-    return f64(x);                                          \
-  }                                                         \
-  double op##_in_f32(double x) {                            \
-    return static_cast<double>(f32(static_cast<float>(x))); \
-  }                                                         \
-  double op##_in_bf16(double x) {                           \
-    return round_to_type(ScalarType::BF16, op##_in_f32(x)); \
-  }                                                         \
-  double op##_in_f16(double x) {                            \
-    return round_to_type(ScalarType::F16, op##_in_f32(x));  \
-  }
+#define TILEWRIGHT_MATH_ENTRY(op, f32, f64, ulps)                                           \
+  double op##_in_f64(double x) { return f64(x); }                                           \
+  double op##_in_f32(double x) { return static_cast<double>(f32(static_cast<float>(x))); }  \
+  double op##_in_bf16(double x) { return round_to_type(ScalarType::BF16, op##_in_f32(x)); } \
+  double op##_in_f16(double x) { return round_to_type(ScalarType::F16, op##_in_f32(x)); }
 TILEWRIGHT_MATH_ROWS(TILEWRIGHT_MATH_ENTRY)
 #undef TILEWRIGHT_MATH_ENTRY
 
@@ -72,9 +60,7 @@ MathFunction math_function(OpCode op, ScalarType type) {
   }
 }
 
-double evaluate_math(OpCode op, ScalarType type, double x) {
-  return math_function(op, type)(x);
-}
+double evaluate_math(OpCode op, ScalarType type, double x) { return math_function(op, type)(x); }
 
 double math_ulps(OpCode op) {
   const Row* row = find(op);

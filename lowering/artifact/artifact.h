@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "frontend/base/json.h"
 #include "frontend/base/result.h"
 #include "lowering/llvm/compile.h"
 #include "lowering/program/contract.h"
@@ -22,6 +23,7 @@ struct Origin {
   std::string schedule_name;
   std::string schedule_hash;
   std::string verdict;  // "checked for sizes M=1 N=7, ..."
+  Json check;           // how the verdict came about; null: nothing to say
 };
 
 struct Artifact {

@@ -58,7 +58,7 @@ llvm::Value* Emitter::ramp(llvm::Type* element) {
 // bf16 is the upper half of an f32. Nearest even: add 0x7fff and the last kept bit; a NaN keeps its upper
 // bits and is quieted. The result is the f32 on the grid.
 llvm::Value* Emitter::round_f32_to_bf16(llvm::Value* v) {
-  llvm::Type* bits_type = v->getType()->getWithNewBitWidth(32);
+  llvm::Type* bits_type = v->getType()->getWithNewType(b_.getInt32Ty());
   auto bits_of = [&](std::uint32_t c) { return llvm::ConstantInt::get(bits_type, c); };
   llvm::Value* bits = b_.CreateBitCast(v, bits_type);
   llvm::Value* last = b_.CreateAnd(b_.CreateLShr(bits, bits_of(16)), bits_of(1));
@@ -83,7 +83,7 @@ llvm::Value* Emitter::narrow_to_odd(llvm::Value* f64) {
   llvm::Type* f32_type = llvm::Type::getFloatTy(state_.llvm);
   if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(f64_type))
     f32_type = llvm::FixedVectorType::get(f32_type, vector->getNumElements());
-  llvm::Type* bits_type = f32_type->getWithNewBitWidth(32);
+  llvm::Type* bits_type = f32_type->getWithNewType(b_.getInt32Ty());
   llvm::Value* near = b_.CreateFPTrunc(f64, f32_type);
   llvm::Value* back = b_.CreateFPExt(near, f64_type);
   llvm::Value* magnitude = b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, f64);

@@ -14,15 +14,18 @@ namespace {
 
 bool is_integral(ScalarType type) { return type == ScalarType::Index || ir::is_integer(type); }
 
-llvm::CmpInst::Predicate predicate(OpCode op, bool is_float) {
+// bool is the unsigned i1: false < true.
+llvm::CmpInst::Predicate predicate(OpCode op, ScalarType type) {
   using P = llvm::CmpInst::Predicate;
+  const bool is_float = ir::is_float(type);
+  const bool is_bool = type == ScalarType::Bool;
   switch (op) {
     case OpCode::Eq: return is_float ? P::FCMP_OEQ : P::ICMP_EQ;
     case OpCode::Ne: return is_float ? P::FCMP_UNE : P::ICMP_NE;
-    case OpCode::Lt: return is_float ? P::FCMP_OLT : P::ICMP_SLT;
-    case OpCode::Le: return is_float ? P::FCMP_OLE : P::ICMP_SLE;
-    case OpCode::Gt: return is_float ? P::FCMP_OGT : P::ICMP_SGT;
-    default: return is_float ? P::FCMP_OGE : P::ICMP_SGE;
+    case OpCode::Lt: return is_float ? P::FCMP_OLT : is_bool ? P::ICMP_ULT : P::ICMP_SLT;
+    case OpCode::Le: return is_float ? P::FCMP_OLE : is_bool ? P::ICMP_ULE : P::ICMP_SLE;
+    case OpCode::Gt: return is_float ? P::FCMP_OGT : is_bool ? P::ICMP_UGT : P::ICMP_SGT;
+    default: return is_float ? P::FCMP_OGE : is_bool ? P::ICMP_UGE : P::ICMP_SGE;
   }
 }
 
@@ -249,7 +252,7 @@ Value Emitter::compare(OpCode op, Expr a, Expr b) {
   Value x = evaluate(a);
   Value y = evaluate(b);
   const bool varying = x.varying || y.varying;
-  return {b_.CreateCmp(predicate(op, ir::is_float(a.type())), match(x, varying).v, match(y, varying).v),
+  return {b_.CreateCmp(predicate(op, a.type()), match(x, varying).v, match(y, varying).v),
           varying};
 }
 
