@@ -149,16 +149,22 @@ int fail_call(const App& app, const KernelCall& call, std::int32_t status) {
   return status == TILEWRIGHT_UNSUPPORTED_CPU ? kExitSkipped : kExitWrong;
 }
 
+// `seconds` 0: it was not timed.
 void print_result(const App& app, const Options& options, const Sizes& sizes,
                   const Comparison& found, double seconds) {
   const double rate = seconds > 0 ? app.work(sizes) / seconds * 1e-9 : 0;
-  const char* form = options.json
-                         ? "{\"name\": \"%s\", \"sizes\": \"%s\", \"max_error\": %.9g, "
-                           "\"error_over_bound\": %.6g, "
-                           "\"milliseconds\": %.6g, \"rate\": %.6g, \"rate_unit\": \"%s\"}\n"
-                         : "%s %s: largest error %.3g, %.2g of its bound; %.3f ms, %.1f %s\n";
-  std::printf(form, app.name.c_str(), sizes_text(sizes).c_str(), found.error, found.ratio,
-              seconds * 1e3, rate, app.rate.c_str());
+  if (options.json) {
+    std::printf(
+        "{\"name\": \"%s\", \"sizes\": \"%s\", \"max_error\": %.9g, \"error_over_bound\": %.6g, "
+        "\"milliseconds\": %.6g, \"rate\": %.6g, \"rate_unit\": \"%s\"}\n",
+        app.name.c_str(), sizes_text(sizes).c_str(), found.error, found.ratio, seconds * 1e3, rate,
+        app.rate.c_str());
+    return;
+  }
+  std::printf("%s %s: largest error %.3g, %.2g of its bound", app.name.c_str(),
+              sizes_text(sizes).c_str(), found.error, found.ratio);
+  if (seconds > 0) std::printf("; %.3f ms, %.1f %s", seconds * 1e3, rate, app.rate.c_str());
+  std::printf("\n");
 }
 
 // One size: run, compare, time, write.
