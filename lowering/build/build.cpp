@@ -157,9 +157,9 @@ Expr Builder::read(const Env& env, Symbol tensor, const std::vector<Expr>& cell)
   return context.read(buffer, index, *algorithm.type_of(tensor));
 }
 
-const std::vector<Expr>* Builder::buffer_extents(const Env& env, Symbol buffer) const {
+const std::vector<Expr>* Builder::filled_cells(const Env& env, Symbol buffer) const {
   for (const auto& [tensor, binding] : env.bindings)
-    if (binding.buffer == buffer) return &binding.extents;
+    if (binding.buffer == buffer) return &binding.filled;
   return algorithm.shape_of(buffer);
 }
 

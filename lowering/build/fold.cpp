@@ -195,6 +195,25 @@ Result<Stmt> NestEmitter::in_place_step(Point& point) {
   return guarded(guards, store_partial(point, value, OriginRole::Fold, fold_values(point)));
 }
 
+namespace {
+
+// Defined for any operands: what lies beyond the edge of a tile may be anything.
+bool never_traps(Expr term) {
+  bool total = true;
+  ir::walk(term, [&](Expr e) {
+    const auto* op = e.as<ir::Op>();
+    if (op && (op->op == ir::OpCode::Div || op->op == ir::OpCode::Mod) && !ir::is_float(e.type())) {
+      const auto* divisor = op->args[1].as<ir::IntConst>();
+      total = total && divisor && divisor->value > 0;
+    }
+    const auto* cast = e.as<ir::Cast>();
+    if (cast && ir::is_float(cast->value.type()) && !ir::is_float(e.type())) total = false;
+  });
+  return total;
+}
+
+}  // namespace
+
 // Results beyond the edge of a tile are never stored, so a guard of the result's indices is left out where
 // every read stays inside its buffer without it (a padded copy).
 std::vector<Expr> NestEmitter::guards_of_term(Point& point, Expr term) {
@@ -210,8 +229,9 @@ std::vector<Expr> NestEmitter::guards_of_term(Point& point, Expr term) {
     }
     return true;
   };
+  const bool total = never_traps(term);
   auto safe = [&](Symbol name) {
-    return is_kept_only(name) && reads_stay_inside(point, term, name);
+    return total && is_kept_only(name) && reads_stay_inside(point, term, name);
   };
   std::erase_if(point.pending_splits, [&](int split) { return safe(space_.split_parent(split)); });
   std::erase_if(point.pending_dimensions, safe);
@@ -223,8 +243,8 @@ bool NestEmitter::reads_stay_inside(const Point& point, Expr term, Symbol name) 
   for (Symbol loop : space_.loops_of(name))
     for (Symbol var : ir::free_vars(point.values.value_of.at(loop))) vars.push_back(var);
   for (const ir::Read* read : ir::reads(term)) {
-    const std::vector<Expr>* extents = builder_.buffer_extents(point.env, read->tensor);
-    if (!extents) return false;
+    const std::vector<Expr>* filled = builder_.filled_cells(point.env, read->tensor);
+    if (!filled) return false;
     for (std::size_t i = 0; i < read->indices.size(); ++i) {
       const Expr index = read->indices[i];
       const std::vector<Symbol> used = ir::free_vars(index);
@@ -232,8 +252,9 @@ bool NestEmitter::reads_stay_inside(const Point& point, Expr term, Symbol name) 
         return std::find(vars.begin(), vars.end(), v) != vars.end();
       });
       if (!affected) continue;
+      if (!(*filled)[i]) return false;
       const auto low = ir::decide(context_, context_.le(context_.index(0), index), builder_.ranges);
-      const auto high = ir::decide(context_, context_.lt(index, (*extents)[i]), builder_.ranges);
+      const auto high = ir::decide(context_, context_.lt(index, (*filled)[i]), builder_.ranges);
       if (!low || !*low || !high || !*high) return false;
     }
   }

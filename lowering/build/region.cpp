@@ -37,15 +37,21 @@ std::string loop_name(Expr name) {
   return std::string(name.as<ir::Extent>()->name.text());
 }
 
-// min(64, N) is allocated as 64: constant strides, and whole tiles may be computed in it.
-Expr constant_if_bounded(Expr size) {
+// The constant that an expression of minima and maxima never exceeds, if one can be read off.
+std::optional<std::int64_t> constant_bound(Expr size) {
+  if (const auto* known = size.as<ir::IntConst>()) return known->value;
   const auto* op = size.as<ir::Op>();
-  if (!op || op->op != ir::OpCode::Min) return size;
-  for (Expr operand : op->args) {
-    const Expr inner = constant_if_bounded(operand);
-    if (inner.as<ir::IntConst>()) return inner;
-  }
-  return size;
+  if (!op || (op->op != ir::OpCode::Min && op->op != ir::OpCode::Max)) return std::nullopt;
+  const auto a = constant_bound(op->args[0]);
+  const auto b = constant_bound(op->args[1]);
+  if (op->op == ir::OpCode::Max) return a && b ? std::optional(std::max(*a, *b)) : std::nullopt;
+  return a && b ? std::min(*a, *b) : a ? a : b;
+}
+
+// min(64, N) is allocated as 64: constant strides, and whole tiles may be computed in it.
+Expr constant_if_bounded(ir::Context& context, Expr size) {
+  const auto known = constant_bound(size);
+  return known ? context.index(*known) : size;
 }
 
 class RegionFinder {
@@ -115,8 +121,8 @@ class RegionFinder {
       for (const Dimension& dimension : space_.dimensions()) {
         if (dimension.is_fold) break;
         auto [lo, hi] = space_.range(dimension.name, values_);
-        out.lower.push_back(space_.absolute(dimension.name, lo));
-        out.upper.push_back(space_.absolute(dimension.name, hi));
+        out.lower.push_back(space_.absolute(dimension.name, lo, values_));
+        out.upper.push_back(space_.absolute(dimension.name, hi, values_));
       }
       return out;
     }
@@ -172,6 +178,11 @@ class RegionFinder {
     const poly::Set facts = assumed();
     for (std::size_t i = 0; i < shape.size(); ++i) {
       TILEWRIGHT_TRY(one, poly::dim_bounds(builder_.polyhedra, image, cell_name(i), facts));
+      // The bounds of an empty set may lie anywhere: they must not reach beyond the tensor.
+      if (one.may_be_empty) {
+        one.lower = BoundExpr::max({one.lower, BoundExpr(0)});
+        if (auto size = to_bound(shape[i], rename)) one.upper = BoundExpr::min({one.upper, *size});
+      }
       hull.push_back(std::move(one));
     }
     return hull;
@@ -185,9 +196,10 @@ class RegionFinder {
       if (!ir::free_vars(fold.lower[i]).empty()) continue;
       auto [lo, hi] = space_.range(var, values_);
       const AffineExpr value = AffineExpr::variable(dimension_name(var));
-      if (auto bound = to_bound(space_.absolute(var, lo), loop_name))
+      if (auto bound = to_bound(space_.absolute(var, lo, values_), loop_name))
         add_at_least(set, value, *bound);
-      if (auto bound = to_bound(space_.absolute(var, hi), loop_name)) add_less(set, value, *bound);
+      if (auto bound = to_bound(space_.absolute(var, hi, values_), loop_name))
+        add_less(set, value, *bound);
     }
   }
 
@@ -210,7 +222,9 @@ class RegionFinder {
     for (std::size_t i = 0; i < lower.size(); ++i) {
       TILEWRIGHT_TRY(lo, poly::simplify(builder_.polyhedra, lower[i], facts));
       TILEWRIGHT_TRY(extent, poly::simplify(builder_.polyhedra, upper[i] - lo, facts));
-      TILEWRIGHT_TRY(largest, poly::max_over(builder_.polyhedra, extent, poly::Set(space, domain)));
+      TILEWRIGHT_TRY(over, poly::max_over(builder_.polyhedra, extent, poly::Set(space, domain)));
+      TILEWRIGHT_TRY(largest, poly::simplify(builder_.polyhedra,
+                                             BoundExpr::max({over, BoundExpr(0)}), facts));
       auto lo_expr = to_ir(builder_.context, lo, resolve);
       auto size = to_ir(builder_.context, extent, resolve);
       auto max_size = to_ir(builder_.context, largest, resolve);
@@ -220,7 +234,7 @@ class RegionFinder {
                       "place the producer further out");
       out.lower.push_back(builder_.simplify(*lo_expr));
       out.size.push_back(builder_.simplify(*size));
-      out.max_size.push_back(constant_if_bounded(builder_.simplify(*max_size)));
+      out.max_size.push_back(constant_if_bounded(builder_.context, builder_.simplify(*max_size)));
     }
     return out;
   }
@@ -237,10 +251,14 @@ class RegionFinder {
 
 }  // namespace
 
-Expr Builder::largest(const ir::Equation& equation, Expr expr) const {
-  if (ir::free_vars(expr).empty()) return expr;
+Result<Expr> Builder::largest(const ir::Equation& equation, std::size_t num_fold_vars,
+                              Expr expr) const {
+  const ir::Fold* fold = equation.fold();
   auto value = to_bound(expr, loop_name);
-  if (!value) return expr;
+  if (!value)
+    return refuse("the bounds of the reduction `" + std::string(equation.name.text()) +
+                      "` are not affine",
+                  "write them with sums, minima, maxima and divisions by constants");
   poly::Space space;
   BasicSet domain;
   for (const ir::ExtentDecl& extent : algorithm.extents)
@@ -251,11 +269,21 @@ Expr Builder::largest(const ir::Equation& equation, Expr expr) const {
     domain.at_least(index, AffineExpr(0));
     if (auto size = to_bound(equation.shape[i], loop_name)) add_less(domain, index, *size);
   }
-  auto most = poly::max_over(polyhedra, *value, poly::Set(space, domain));
-  if (!most.ok()) return expr;
-  auto out = to_ir(context, *most,
+  for (std::size_t i = 0; i < num_fold_vars; ++i) {
+    space.dims.emplace_back(fold->vars[i].text());
+    const AffineExpr var = AffineExpr::variable(fold->vars[i].text());
+    if (auto lower = to_bound(fold->lower[i], loop_name)) add_at_least(domain, var, *lower);
+    if (auto upper = to_bound(fold->upper[i], loop_name)) add_less(domain, var, *upper);
+  }
+  TILEWRIGHT_TRY(most, poly::max_over(polyhedra, *value, poly::Set(space, domain)));
+  auto out = to_ir(context, BoundExpr::max({most, BoundExpr(0)}),
                    [&](const std::string& name) { return context.extent(context.symbol(name)); });
-  return out ? simplify(*out) : expr;
+  if (!out)
+    return refuse("the largest range of the reduction `" + std::string(equation.name.text()) +
+                      "` is not one expression",
+                  "bound it by an extent");
+  // Only extents occur, so their declared ranges are all that is known.
+  return ir::simplify(context, *out, extent_ranges(algorithm));
 }
 
 Result<Region> Builder::required_region(Symbol tensor, const tree::Nest& owner, Symbol loop,

@@ -68,7 +68,7 @@ std::optional<StageCopy> StageCopy::parse_with(Reader& reader, bool with_place) 
   StageCopy out;
   TextCursor& cursor = reader.cursor;
   out.span = cursor.peek().span;
-  auto tensor = reader.name("a tensor");
+  auto tensor = reader.path("a tensor");
   if (!tensor ||
       !cursor.expect("[", "after the tensor", "name its dimensions: `stage b[k, j] ...`"))
     return std::nullopt;
@@ -130,7 +130,6 @@ Result<Ok> StageCopy::apply(Target& target) const {
   // After every nest that computes the tensor, before the nest that reads the copy.
   target.tree.nests.push_back(std::move(nest));
   move_before(target.tree, buffer, at.nest.valid() ? at.nest : target.tree.nests.back().at->nest);
-  TILEWRIGHT_CHECK_OK(tree::verify(target.algorithm, target.tree));
   return Ok{};
 }
 
