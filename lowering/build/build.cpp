@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "frontend/ir/expr_syntax.h"
 #include "frontend/ir/walk.h"
 #include "lowering/build/builder.h"
 
@@ -32,7 +33,8 @@ Builder::Builder(ir::Context& context_in, poly::Context& polyhedra_in,
 
 Symbol Builder::fresh(std::string_view wanted) {
   Symbol name = context.symbol(wanted);
-  for (int i = 2; !used_names_.insert(name).second; ++i)
+  // A loop of a schedule may have a name that is a word of the language.
+  for (int i = 2; ir::is_reserved_name(name.text()) || !used_names_.insert(name).second; ++i)
     name = context.symbol(std::string(wanted) + "_" + std::to_string(i));
   return name;
 }

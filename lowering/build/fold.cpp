@@ -17,7 +17,11 @@ Expr NestEmitter::combine(Expr a, Expr b) const {
 
 Result<Stmt> NestEmitter::over_loops(const std::vector<std::size_t>& loops, std::size_t at,
                                      Point& point, const Continue& body) {
-  if (at == loops.size()) return body(point);
+  if (at == loops.size()) {
+    // The body takes guards from its own point: the caller's keeps them for what follows.
+    Point inside = point;
+    return body(inside);
+  }
   return loop(loops[at], point,
               [&](Point& inner) { return over_loops(loops, at + 1, inner, body); });
 }
@@ -25,7 +29,10 @@ Result<Stmt> NestEmitter::over_loops(const std::vector<std::size_t>& loops, std:
 // The loops from `depth` on, then `body`; nests placed in them come along.
 Result<Stmt> NestEmitter::fold_loops(std::size_t depth, std::size_t end, Point& point,
                                      const Continue& body) {
-  if (depth == end) return body(point);
+  if (depth == end) {
+    Point inside = point;
+    return body(inside);
+  }
   return loop(depth, point, [&](Point& inner) {
     return with_placed(depth, inner, [&](Point& p) { return fold_loops(depth + 1, end, p, body); });
   });

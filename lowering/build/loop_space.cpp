@@ -60,7 +60,9 @@ Expr LoopSpace::value(Symbol symbol, const LoopValues& values) const {
   }
   const auto& f = fuse(n.fuse_outer >= 0 ? n.fuse_outer : n.fuse_inner);
   const Expr fused = value(f.fused, values);
-  const Expr inner = max_extent(f.inner);
+  // An empty fused loop never runs, but its text must not divide by zero.
+  Expr inner = max_extent(f.inner);
+  if (inner == context_.index(0)) inner = context_.index(1);
   return n.fuse_outer >= 0 ? context_.floor_div(fused, inner) : context_.floor_mod(fused, inner);
 }
 

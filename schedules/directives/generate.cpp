@@ -79,7 +79,7 @@ class Generator {
   void step() {
     const tree::Nest& nest = any_nest();
     if (nest.loops.empty() && !chance(30)) return;
-    switch (between(0, 15)) {
+    switch (between(0, 18)) {
       case 0:
       case 1: return split(nest);
       case 2: return tile(nest);
@@ -95,6 +95,9 @@ class Generator {
       case 12: return parallel(nest);
       case 13: return stage();
       case 14: return keep(nest);
+      case 15:
+      case 16: return register_tile(nest);
+      case 17: return vector_fold(nest);
       default: return peel(nest);
     }
   }
@@ -141,13 +144,72 @@ class Generator {
     return chance(70) ? nest.loops.size() - 1 : any_index(nest);
   }
 
+  // Mostly a loop that runs a constant number of times.
+  bool may_mark_whole(const tree::Nest& nest, const LoopName& loop) {
+    for (const tree::Step& step : nest.steps)
+      if (const auto* s = std::get_if<tree::SplitStep>(&step); s && s->inner == loop.loop)
+        return true;
+    return chance(10);
+  }
+
+  std::vector<Symbol> fold_vars(const tree::Nest& nest) const {
+    const ir::Equation* equation = nest.stage ? nullptr : algorithm_.find_equation(nest.name);
+    const ir::Fold* fold = equation ? equation->fold() : nullptr;
+    return fold ? std::vector<Symbol>(fold->vars.begin(), fold->vars.end()) : std::vector<Symbol>();
+  }
+
+  // Splits result loops, puts the inner parts inside the reduction, marks and keeps them.
+  void register_tile(const tree::Nest& nest) {
+    const Symbol name = nest.name;
+    if (fold_vars(nest).empty() || nest.loops.size() < 2) return;
+    std::vector<Symbol> inner;
+    const int wanted = between(1, 2);
+    for (int i = 0; i < wanted; ++i) {
+      const tree::Nest& now = *tree().find(name);
+      const Symbol part = fresh('t');
+      if (attempt(Split{loop_of(now, any_index(now)), factor(), fresh('o'), part}))
+        inner.push_back(part);
+    }
+    if (inner.empty()) return;
+    std::vector<Symbol> order;
+    for (const tree::Loop& loop : tree().find(name)->loops)
+      if (std::find(inner.begin(), inner.end(), loop.name) == inner.end())
+        order.push_back(loop.name);
+    order.insert(order.end(), inner.begin(), inner.end());
+    attempt(Reorder{name, order, {}});
+    for (Symbol part : inner) {
+      const LoopName loop{name, part, {}};
+      if (part == inner.back() && chance(50)) {
+        attempt(Vectorize{loop, std::nullopt});
+      } else {
+        attempt(Unroll{loop, std::nullopt});
+      }
+    }
+    if (chance(80)) attempt(Keep{name, inner, {}});
+  }
+
+  void vector_fold(const tree::Nest& nest) {
+    const Symbol name = nest.name;
+    const std::vector<Symbol> vars = fold_vars(nest);
+    if (vars.empty()) return;
+    const Symbol part = fresh('t');
+    static const std::vector<std::int64_t> kLanes = {2, 4, 4, 8};
+    if (!attempt(Split{LoopName{name, pick(vars), {}}, pick(kLanes), fresh('o'), part})) return;
+    std::vector<Symbol> order;
+    for (const tree::Loop& loop : tree().find(name)->loops)
+      if (!(loop.name == part)) order.push_back(loop.name);
+    order.push_back(part);
+    if (order.size() > 1) attempt(Reorder{name, order, {}});
+    attempt(Vectorize{LoopName{name, part, {}}, std::nullopt});
+  }
+
   void vectorize(const tree::Nest& nest) {
     if (nest.loops.empty()) return;
     const LoopName loop = loop_of(nest, inner_index(nest));
     static const std::vector<std::int64_t> kLanes = {1, 2, 3, 4, 4, 8, 8, 16};
     if (chance(60)) {
       attempt(Vectorize{loop, pick(kLanes)});
-    } else {
+    } else if (may_mark_whole(nest, loop)) {
       attempt(Vectorize{loop, std::nullopt});
     }
   }
@@ -157,7 +219,7 @@ class Generator {
     const LoopName loop = loop_of(nest, inner_index(nest));
     if (chance(60)) {
       attempt(Unroll{loop, between(1, 4)});
-    } else {
+    } else if (may_mark_whole(nest, loop)) {
       attempt(Unroll{loop, std::nullopt});
     }
   }
@@ -176,8 +238,9 @@ class Generator {
     std::vector<Symbol> loops;
     const std::size_t from = nest.loops.empty() ? 0 : any_index(nest);
     for (std::size_t i = from; i < nest.loops.size(); ++i)
-      if (chance(80)) loops.push_back(nest.loops[i].name);
-    if (chance(20)) loops.clear();
+      if (nest.loops[i].kind >= LoopKind::Vector || chance(5)) loops.push_back(nest.loops[i].name);
+    if (nest.at && chance(20)) loops.clear();
+    if (loops.empty() && !nest.at && chance(95)) return;
     attempt(Keep{nest.name, std::move(loops), {}});
   }
 

@@ -268,7 +268,18 @@ class Verifier {
   // Every reader of a placed equation stands inside its loop; else some instance reads a cell that is not there.
   Result<Ok> readers() {
     for (const Nest& nest : tree_.nests) {
-      if (!nest.at || nest.stage) continue;
+      if (!nest.at) continue;
+      const Symbol tensor = nest.stage ? nest.stage->tensor : nest.name;
+      const bool read = std::any_of(
+          algorithm_.equations.begin(), algorithm_.equations.end(), [&](const ir::Equation& e) {
+            return !inlined(e.name) && !(e.name == tensor) && reads_through_inlining(e, tensor) &&
+                   stands_inside(*tree_.find(e.name), *nest.at);
+          });
+      if (!read)
+        return malformed("nothing inside " + quoted(nest.at->nest, nest.at->loop) + " reads " +
+                             quoted(tensor),
+                         "place " + quoted(nest.name) + " at a loop around a reader");
+      if (nest.stage) continue;
       for (const ir::Equation& reader : algorithm_.equations) {
         if (!reads_through_inlining(reader, nest.name) || inlined(reader.name)) continue;
         if (stands_inside(*tree_.find(reader.name), *nest.at)) continue;
