@@ -295,8 +295,10 @@ class Simplifier {
     const bool small = range.lo && range.hi && *range.lo >= 0 && *range.hi < *divisor;
     Expr remainder = to_expr(context_, rest);
     if (op.op == OpCode::Mod) return small ? remainder : context_.floor_mod(remainder, op.args[1]);
-    Expr q = to_expr(context_, quotient);
-    return small ? q : context_.add(q, context_.floor_div(remainder, op.args[1]));
+    if (small) return to_expr(context_, quotient);
+    // As a sum in normal form, so that simplifying it again changes nothing.
+    return linear(context_.add(to_expr(context_, quotient),
+                               context_.floor_div(remainder, op.args[1])));
   }
 
   Interval difference(const Op& op) {

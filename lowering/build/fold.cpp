@@ -254,14 +254,17 @@ bool NestEmitter::reads_stay_inside(const Point& point, Expr term, Symbol name) 
     if (!filled) return false;
     for (std::size_t i = 0; i < read->indices.size(); ++i) {
       const Expr index = read->indices[i];
-      const std::vector<Symbol> used = ir::free_vars(index);
+      const Expr size = (*filled)[i];
+      if (!size) return false;
+      // The region that was filled may itself depend on the loops, so that none of it is left beyond the edge.
+      std::vector<Symbol> used = ir::free_vars(index);
+      for (Symbol var : ir::free_vars(size)) used.push_back(var);
       const bool affected = std::any_of(used.begin(), used.end(), [&](Symbol v) {
         return std::find(vars.begin(), vars.end(), v) != vars.end();
       });
       if (!affected) continue;
-      if (!(*filled)[i]) return false;
       const auto low = ir::decide(context_, context_.le(context_.index(0), index), builder_.ranges);
-      const auto high = ir::decide(context_, context_.lt(index, (*filled)[i]), builder_.ranges);
+      const auto high = ir::decide(context_, context_.lt(index, size), builder_.ranges);
       if (!low || !*low || !high || !*high) return false;
     }
   }

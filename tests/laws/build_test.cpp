@@ -153,6 +153,7 @@ TEST(Build, ComputesTheAlgorithm) {
   const int cases = laws::num_cases(400, 20000);
   int failed = 0;
   for (std::uint64_t seed = first; seed < first + static_cast<std::uint64_t>(cases); ++seed) {
+    if (std::getenv("TILEWRIGHT_SHOW_SEEDS")) std::fprintf(stderr, "@%d\n", static_cast<int>(seed));
     const std::string wrong = check_case(seed, tally);
     if (wrong.empty()) continue;
     ADD_FAILURE() << wrong;
