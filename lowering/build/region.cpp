@@ -18,6 +18,16 @@ using poly::AffineExpr;
 using poly::BasicSet;
 using poly::BoundExpr;
 
+// Bounds with more leaves than this are given up for the whole dimension: differences and cases multiply.
+constexpr std::size_t kMaxLeaves = 24;
+
+std::size_t num_leaves(const BoundExpr& expr) {
+  if (expr.kind() == BoundExpr::Kind::Affine) return 1;
+  std::size_t count = 0;
+  for (const BoundExpr& operand : expr.operands()) count += num_leaves(operand);
+  return count;
+}
+
 // A box of instances of a nest's dimensions: lower <= dim < upper, indices of the algorithm.
 struct Box {
   std::vector<Expr> lower;
@@ -88,7 +98,7 @@ class RegionFinder {
       return refuse("nothing inside `" + std::string(owner_.name.text()) + "." +
                         std::string(loop_.text()) + "` reads `" + std::string(tensor.text()) + "`",
                     "place it at a loop around its readers");
-    return region(lower, upper);
+    return region(lower, upper, shape);
   }
 
  private:
@@ -177,7 +187,16 @@ class RegionFinder {
     const poly::Set image(space, set);
     const poly::Set facts = assumed();
     for (std::size_t i = 0; i < shape.size(); ++i) {
-      TILEWRIGHT_TRY(one, poly::dim_bounds(builder_.polyhedra, image, cell_name(i), facts));
+      auto found = poly::dim_bounds(builder_.polyhedra, image, cell_name(i), facts);
+      poly::DimBounds one;
+      if (found.ok()) {
+        one = *std::move(found);
+      } else {
+        // Past the limit of work: any cell of the tensor.
+        auto size = to_bound(shape[i], rename);
+        if (!size) return std::move(found).failure();
+        one.upper = *size;
+      }
       // The bounds of an empty set may lie anywhere: they must not reach beyond the tensor.
       if (one.may_be_empty) {
         one.lower = BoundExpr::max({one.lower, BoundExpr(0)});
@@ -203,7 +222,8 @@ class RegionFinder {
     }
   }
 
-  Result<Region> region(const std::vector<BoundExpr>& lower, const std::vector<BoundExpr>& upper) {
+  Region region(const std::vector<BoundExpr>& lower, const std::vector<BoundExpr>& upper,
+                const std::vector<Expr>& shape) {
     const Resolve resolve = [&](const std::string& name) {
       const Symbol symbol = builder_.context.symbol(name);
       return builder_.algorithm.find_extent(symbol) ? builder_.context.extent(symbol)
@@ -217,26 +237,46 @@ class RegionFinder {
       space.dims.emplace_back(live.var.text());
       add_loop(domain, live);
     }
+    const poly::Set loops(space, domain);
     const poly::Set facts = assumed();
     Region out;
     for (std::size_t i = 0; i < lower.size(); ++i) {
-      TILEWRIGHT_TRY(lo, poly::simplify(builder_.polyhedra, lower[i], facts));
-      TILEWRIGHT_TRY(extent, poly::simplify(builder_.polyhedra, upper[i] - lo, facts));
-      TILEWRIGHT_TRY(over, poly::max_over(builder_.polyhedra, extent, poly::Set(space, domain)));
-      TILEWRIGHT_TRY(largest, poly::simplify(builder_.polyhedra,
-                                             BoundExpr::max({over, BoundExpr(0)}), facts));
-      auto lo_expr = to_ir(builder_.context, lo, resolve);
-      auto size = to_ir(builder_.context, extent, resolve);
-      auto max_size = to_ir(builder_.context, largest, resolve);
-      if (!lo_expr || !size || !max_size)
-        return refuse("the region read inside `" + std::string(owner_.name.text()) + "." +
-                          std::string(loop_.text()) + "` is not a box with one bound per side",
-                      "place the producer further out");
-      out.lower.push_back(builder_.simplify(*lo_expr));
-      out.size.push_back(builder_.simplify(*size));
-      out.max_size.push_back(constant_if_bounded(builder_.context, builder_.simplify(*max_size)));
+      auto side = tight_side(lower[i], upper[i], facts, loops, resolve);
+      if (!side) side = Side{builder_.context.index(0), shape[i], shape[i]};
+      out.lower.push_back(side->lower);
+      out.size.push_back(side->size);
+      out.max_size.push_back(side->max_size);
     }
     return out;
+  }
+
+  struct Side {
+    Expr lower;
+    Expr size;
+    Expr max_size;
+  };
+
+  // One dimension of a region; nothing when its bounds are no expression of reasonable size. The whole
+  // dimension then takes its place: the region is a choice, only that it holds what is read is a duty.
+  std::optional<Side> tight_side(const BoundExpr& lower, const BoundExpr& upper,
+                                 const poly::Set& facts, const poly::Set& loops,
+                                 const Resolve& resolve) {
+    if (num_leaves(lower) * num_leaves(upper) > kMaxLeaves) return std::nullopt;
+    auto lo = poly::simplify(builder_.polyhedra, lower, facts);
+    if (!lo.ok()) return std::nullopt;
+    auto extent = poly::simplify(builder_.polyhedra, upper - *lo, facts);
+    if (!extent.ok()) return std::nullopt;
+    auto over = poly::max_over(builder_.polyhedra, *extent, loops);
+    if (!over.ok() || num_leaves(*over) > kMaxLeaves) return std::nullopt;
+    auto largest =
+        poly::simplify(builder_.polyhedra, BoundExpr::max({*over, BoundExpr(0)}), facts);
+    if (!largest.ok()) return std::nullopt;
+    auto lo_expr = to_ir(builder_.context, *lo, resolve);
+    auto size = to_ir(builder_.context, *extent, resolve);
+    auto max_size = to_ir(builder_.context, *largest, resolve);
+    if (!lo_expr || !size || !max_size) return std::nullopt;
+    return Side{builder_.simplify(*lo_expr), builder_.simplify(*size),
+                constant_if_bounded(builder_.context, builder_.simplify(*max_size))};
   }
 
   Builder& builder_;
