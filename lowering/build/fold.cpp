@@ -237,8 +237,21 @@ std::vector<Expr> NestEmitter::guards_of_term(Point& point, Expr term) {
     return true;
   };
   const bool total = never_traps(term);
+  // Beyond the edge a reduction bounded by the index would run beyond what it may read.
+  auto bounds_fold = [&](Symbol name) {
+    const std::vector<Symbol> loops = space_.loops_of(name);
+    for (const Dimension& d : space_.dimensions()) {
+      if (!d.is_fold) continue;
+      for (Expr bound : {d.lower, d.size})
+        for (Symbol free : ir::free_vars(bound))
+          for (Symbol loop : space_.loops_of(free))
+            if (std::find(loops.begin(), loops.end(), loop) != loops.end()) return true;
+    }
+    return false;
+  };
   auto safe = [&](Symbol name) {
-    return total && is_kept_only(name) && reads_stay_inside(point, term, name);
+    return total && is_kept_only(name) && !bounds_fold(name) &&
+           reads_stay_inside(point, term, name);
   };
   std::erase_if(point.pending_splits, [&](int split) { return safe(space_.split_parent(split)); });
   std::erase_if(point.pending_dimensions, safe);
