@@ -72,8 +72,12 @@ std::optional<StageCopy> StageCopy::parse_with(Reader& reader, bool with_place) 
   if (!tensor ||
       !cursor.expect("[", "after the tensor", "name its dimensions: `stage b[k, j] ...`"))
     return std::nullopt;
-  auto dims = reader.names("a name for a dimension");
-  if (!dims || !cursor.expect("]", "after the dimensions")) return std::nullopt;
+  // A tensor without dimensions is written `x[]`.
+  if (!cursor.accept("]")) {
+    auto dims = reader.names("a name for a dimension");
+    if (!dims || !cursor.expect("]", "after the dimensions")) return std::nullopt;
+    out.stage.dims = *std::move(dims);
+  }
   if (with_place) {
     if (!cursor.expect("at", "after the tensor", "write `at nest.loop`")) return std::nullopt;
     auto at = reader.loop_name();
@@ -84,14 +88,15 @@ std::optional<StageCopy> StageCopy::parse_with(Reader& reader, bool with_place) 
   auto buffer = reader.name("a name for the copy");
   if (!buffer || !cursor.expect("[", "after the buffer", "write its layout: `as bp[k, j]`"))
     return std::nullopt;
-  do {
-    auto part = parse_component(reader);
-    if (!part) return std::nullopt;
-    out.stage.layout.push_back(*part);
-  } while (cursor.accept(","));
-  if (!cursor.expect("]", "after the layout")) return std::nullopt;
+  if (!cursor.accept("]")) {
+    do {
+      auto part = parse_component(reader);
+      if (!part) return std::nullopt;
+      out.stage.layout.push_back(*part);
+    } while (cursor.accept(","));
+    if (!cursor.expect("]", "after the layout")) return std::nullopt;
+  }
   out.stage.tensor = *tensor;
-  out.stage.dims = *std::move(dims);
   out.stage.pad = cursor.accept("pad");
   out.buffer = *buffer;
   return out;
