@@ -6,6 +6,7 @@ add_library(tilewright_warnings INTERFACE)
 target_compile_options(tilewright_warnings INTERFACE
   $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
+  -ffp-contract=off  # not a warning: no room may contract a*b+c, since the IR states every fma
   $<$<BOOL:${TILEWRIGHT_WERROR}>:-Werror>)
 
 # The precompiled standard headers that every room shares. Third-party headers never stand in it: they
@@ -71,9 +72,21 @@ function(tilewright_room room)
     list(APPEND sources ${embedded})
   endif()
   add_library(${target} STATIC ${sources})
+  # Loops over columns of scalars are what the interpreters spend their time in.
+  set(hot_loops ${sources})
+  list(FILTER hot_loops INCLUDE REGEX "/(kernels|intervals)\\.cpp$")
+  if(hot_loops)
+    set_source_files_properties(${hot_loops} PROPERTIES COMPILE_OPTIONS "-O3"
+      SKIP_PRECOMPILE_HEADERS ON)
+  endif()
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE tilewright_warnings)
-  target_precompile_headers(${target} REUSE_FROM tilewright_precompiled)
+  # A room whose third party is heavy names what to precompile; the others share the standard headers.
+  if(EXISTS ${PROJECT_SOURCE_DIR}/${room}/precompiled_wall.h)
+    target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/${room}/precompiled_wall.h)
+  else()
+    target_precompile_headers(${target} REUSE_FROM tilewright_precompiled)
+  endif()
   foreach(dep IN LISTS ROOM_DEPS)
     tilewright_room_target(${dep} dep_target)
     if(TARGET ${dep_target})

@@ -9,7 +9,7 @@ namespace tilewright {
 
 namespace {
 
-constexpr std::size_t kMaxJsonNesting = 1000;
+constexpr std::size_t kMaxJsonNesting = 2000;
 
 // Builds a Json from the events of the library's parser; stops at the first thing it refuses.
 class Builder {
@@ -59,7 +59,7 @@ class Builder {
     return false;
   }
   bool enter(Json container) {
-    if (open_.size() >= kMaxJsonNesting) return refuse("values nest deeper than 1000 levels");
+    if (open_.size() >= kMaxJsonNesting) return refuse("values nest deeper than 2000 levels");
     open_.push_back(std::move(container));
     keys_.emplace_back();
     return true;
@@ -204,9 +204,7 @@ const Json* Json::find(std::string_view name) const {
   return nullptr;
 }
 
-void Json::push(Json value) {
-  std::get<Array>(value_).push_back(std::move(value));
-}
+void Json::push(Json value) { std::get<Array>(value_).push_back(std::move(value)); }
 
 void Json::set(std::string_view name, Json value) {
   Object& members = std::get<Object>(value_);

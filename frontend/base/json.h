@@ -59,7 +59,7 @@ class Json {
   std::variant<std::monostate, bool, std::int64_t, double, std::string, Array, Object> value_;
 };
 
-// E0106 with the place of the mistake; nesting beyond 1,000 levels is refused, as are repeated members.
+// E0106 with the place of the mistake; nesting beyond 2,000 levels is refused, as are repeated members.
 Result<Json> parse_json(const Source& source);
 
 }  // namespace tilewright

@@ -11,9 +11,7 @@ namespace tilewright::ir {
 
 namespace {
 
-std::string type_name(ScalarType type) {
-  return "`" + std::string(type_text(type)) + "`";
-}
+std::string type_name(ScalarType type) { return "`" + std::string(type_text(type)) + "`"; }
 
 // Levenshtein distance, cut off at small lengths: names are short.
 std::size_t edit_distance(std::string_view a, std::string_view b) {

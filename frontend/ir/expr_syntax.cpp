@@ -27,7 +27,7 @@ SyntaxPtr finish(TextCursor& cursor, SyntaxPtr node, std::uint32_t begin) {
   for (const SyntaxPtr& arg : node->args)
     if (arg) node->depth = std::max(node->depth, arg->depth + 1);
   node->span = cursor.span_from(begin);
-  if (node->depth <= kMaxNesting) return node;
+  if (node->depth <= kMaxTextNesting) return node;
   cursor.nesting_too_deep();
   return nullptr;
 }
@@ -186,9 +186,7 @@ SyntaxPtr parse_expr(TextCursor& cursor, int min_precedence) {
 
 }  // namespace
 
-SyntaxPtr parse_expr_syntax(TextCursor& cursor) {
-  return parse_expr(cursor, 1);
-}
+SyntaxPtr parse_expr_syntax(TextCursor& cursor) { return parse_expr(cursor, 1); }
 
 std::optional<std::vector<SyntaxPtr>> parse_index_list(TextCursor& cursor) {
   std::vector<SyntaxPtr> out;

@@ -213,10 +213,6 @@ class Reader {
       if (!last) return {};
       break;
     } while (true);
-    if (arms.size() > static_cast<std::size_t>(kMaxNesting)) {
-      cursor_.nesting_too_deep();
-      return {};
-    }
     if (!good) return {};
     for (auto arm = arms.rbegin(); arm != arms.rend(); ++arm)
       last = make_if(context_, arm->condition, arm->body, last);

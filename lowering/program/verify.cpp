@@ -12,12 +12,14 @@
 //               inside a vector loop.
 //   buffers     stack and register buffers have constant, positive extents; reads and stores have as many
 //               indices as the buffer; stores go to local buffers and outputs.
-//   structure   bodies are present; a block does not hold a block, nor exactly one statement.
+//   structure   bodies are present; a block does not hold a block, nor exactly one statement; nesting is at
+//               most kMaxNesting levels.
 #include "lowering/program/verify.h"
 
 #include <unordered_set>
 
 #include "frontend/base/format.h"
+#include "frontend/base/text.h"
 #include "frontend/ir/text.h"
 #include "frontend/ir/verify.h"
 #include "frontend/ir/walk.h"
@@ -163,6 +165,12 @@ class Verifier {
 
   void body(Stmt stmt) {
     if (!stmt) return report(finding(Code::Malformed, "a body is missing", "use an empty block"));
+    if (depth_ == kMaxNesting)
+      return report(
+          finding(Code::NestingTooDeep,
+                  "statements nest deeper than " + std::to_string(kMaxNesting) + " levels",
+                  "split the program into several"));
+    ++depth_;
     const Span outer = span_;
     if (spans_) {
       const auto it = spans_->stmts.find(stmt);
@@ -170,6 +178,7 @@ class Verifier {
     }
     visit(stmt, [&](const auto& node) { check(stmt, node); });
     span_ = outer;
+    --depth_;
   }
 
   void check(Stmt, const Block& n) {
@@ -263,6 +272,7 @@ class Verifier {
   std::unordered_map<Symbol, ScalarType> vars_;
   std::unordered_map<Symbol, Buffer> buffers_;
   bool in_vector_ = false;
+  int depth_ = 0;
   Span span_;
 };
 

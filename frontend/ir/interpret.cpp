@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The three readings of an algorithm: checks what is given, then runs the equations in order.
+// Tests: tests/unit/frontend/ir/interpret_test.cpp and tests/laws.
+#include "frontend/ir/interpret.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "frontend/ir/cells.h"
+#include "frontend/ir/equation_run.h"
+#include "frontend/ir/given.h"
+#include "frontend/ir/intervals.h"
+#include "frontend/ir/text.h"
+#include "frontend/ir/walk.h"
+
+namespace tilewright::ir {
+
+namespace {
+
+bool holds_nan(const Tensor& tensor) {
+  return is_float(tensor.type) && std::any_of(tensor.data.begin(), tensor.data.end(),
+                                              [](Scalar x) { return std::isnan(x.f); });
+}
+
+bool mentions_nan(const Algorithm& algorithm) {
+  bool found = false;
+  for (const Equation& equation : algorithm.equations)
+    walk(equation.value, [&](Expr expr) {
+      const auto* real = expr.as<FloatConst>();
+      found |= real && std::isnan(real->value);
+    });
+  return found;
+}
+
+Result<Ok> check_defined(const Equation& equation, const Tensor& tensor) {
+  for (std::size_t i = 0; i < tensor.data.size(); ++i) {
+    if (!std::isnan(tensor.data[i].f)) continue;
+    std::vector<std::int64_t> cell(tensor.shape.size());
+    auto rest = static_cast<std::int64_t>(i);
+    for (std::size_t d = cell.size(); d-- > 0; rest /= tensor.shape[d])
+      cell[d] = rest % tensor.shape[d];
+    Diagnostic out{
+        Code::UndefinedOutput,
+        equation.span,
+        "the output `" + std::string(equation.name.text()) +
+            "` is undefined: 0/0, infinity minus infinity or 0 times infinity reached it",
+        "guard the operation with select, or state with `requires` what makes it defined",
+        {}};
+    out.evidence.emplace_back("cell", std::string(equation.name.text()) + shape_text(cell));
+    return fail(std::move(out));
+  }
+  return Ok{};
+}
+
+// Everything one interpretation produces.
+struct Interpretation {
+  TensorMap values;
+  std::map<Symbol, std::vector<Scalar>> low, high;
+};
+
+Result<Interpretation> interpret_all(const Algorithm& algorithm, const Bindings& bindings,
+                                     const TensorMap& inputs, const InterpretOptions& options,
+                                     bool intervals) {
+  TILEWRIGHT_CHECK_OK(check_bindings(algorithm.extents, algorithm.requirements, bindings));
+  Interpretation out;
+  CellStore store(bindings);
+  std::int64_t steps = options.step_limit;
+  bool nan_given = mentions_nan(algorithm);
+  const bool reals = intervals || options.reading == Reading::Reals;
+  auto publish = [&](Symbol name, const Tensor& tensor, bool certain) {
+    Cells cells{name,
+                tensor.type,
+                tensor.shape,
+                row_major(tensor.shape),
+                tensor.data.data(),
+                tensor.data.data(),
+                tensor.data.data(),
+                certain};
+    if (out.low.count(name)) {
+      cells.low = out.low.at(name).data();
+      cells.high = out.high.at(name).data();
+    }
+    store.add(std::move(cells));
+  };
+  for (const Input& input : algorithm.inputs) {
+    TILEWRIGHT_CHECK_OK(
+        check_tensor(input.name, input.type, input.shape, bindings, inputs, input.span));
+    const Tensor& tensor = inputs.at(input.name);
+    if (holds_nan(tensor)) {
+      nan_given = true;
+      if (intervals) {
+        auto& low = out.low[input.name] = tensor.data;
+        auto& high = out.high[input.name] = tensor.data;
+        for (std::size_t i = 0; i < low.size(); ++i)
+          if (std::isnan(low[i].f)) no_claim(true, &low[i], &high[i]);
+      }
+    }
+    publish(input.name, tensor, !is_float(input.type));
+  }
+  for (const Equation& equation : algorithm.equations) {
+    TILEWRIGHT_TRY(shape, bound_shape(equation.name, equation.shape, bindings, equation.span));
+    Tensor& tensor = out.values[equation.name] = make_tensor(equation.type, shape);
+    if (intervals) {
+      out.low[equation.name] = tensor.data;
+      out.high[equation.name] = tensor.data;
+    }
+    EquationResult result{&tensor, nullptr, nullptr, true};
+    if (intervals) result.low = &out.low[equation.name], result.high = &out.high[equation.name];
+    TILEWRIGHT_CHECK_OK(run_equation({algorithm, equation, bindings, store},
+                                     {reals, options.order.fused, intervals}, &result, &steps));
+    if (reals && !intervals && !nan_given && equation.is_output && is_float(equation.type))
+      TILEWRIGHT_CHECK_OK(check_defined(equation, tensor));
+    publish(equation.name, tensor, !intervals || (!is_float(equation.type) && result.certain));
+  }
+  return out;
+}
+
+double bound_of(bool floating, Scalar value, Scalar low, Scalar high) {
+  const double inf = std::numeric_limits<double>::infinity();
+  if (!floating) {
+    if (low.i == high.i) return 0;
+    const double v = static_cast<double>(value.i);
+    return std::max(static_cast<double>(high.i) - v, v - static_cast<double>(low.i));
+  }
+  if (!claims(low.f, high.f) || std::isnan(value.f)) return inf;
+  if (low.f == high.f && low.f == value.f) return 0;
+  const double bound = std::max(high.f - value.f, value.f - low.f);
+  if (!(bound < inf)) return inf;
+  return std::nextafter(bound, inf);
+}
+
+}  // namespace
+
+Result<TensorMap> interpret(const Algorithm& algorithm, const Bindings& bindings,
+                            const TensorMap& inputs, const InterpretOptions& options) {
+  TILEWRIGHT_TRY(all, interpret_all(algorithm, bindings, inputs, options, false));
+  return std::move(all.values);
+}
+
+Result<std::map<Symbol, BoundedTensor>> interpret_with_bound(const Algorithm& algorithm,
+                                                             const Bindings& bindings,
+                                                             const TensorMap& inputs) {
+  TILEWRIGHT_TRY(all, interpret_all(algorithm, bindings, inputs, {}, true));
+  std::map<Symbol, BoundedTensor> out;
+  for (auto& [name, tensor] : all.values) {
+    BoundedTensor& bounded = out[name];
+    bounded.bound.resize(tensor.data.size());
+    const bool floating = is_float(tensor.type);
+    const std::vector<Scalar>& low = all.low.at(name);
+    const std::vector<Scalar>& high = all.high.at(name);
+    for (std::size_t i = 0; i < tensor.data.size(); ++i)
+      bounded.bound[i] = bound_of(floating, tensor.data[i], low[i], high[i]);
+    bounded.value = std::move(tensor);
+  }
+  return out;
+}
+
+std::optional<BoundViolation> find_violation(const BoundedTensor& reference, const Tensor& got) {
+  const bool floating = is_float(reference.value.type);
+  const bool comparable = got.type == reference.value.type && got.shape == reference.value.shape &&
+                          got.data.size() == reference.value.data.size();
+  BoundViolation violation;
+  if (!comparable) {
+    violation.expected = violation.got = std::numeric_limits<double>::quiet_NaN();
+    return violation;
+  }
+  for (std::size_t i = 0; i < got.data.size(); ++i) {
+    const double bound = reference.bound[i];
+    if (std::isinf(bound)) continue;
+    const Scalar a = reference.value.data[i];
+    const Scalar b = got.data[i];
+    const bool same = floating ? a.f == b.f : a.i == b.i;
+    const double x = floating ? a.f : static_cast<double>(a.i);
+    const double y = floating ? b.f : static_cast<double>(b.i);
+    if (same || (bound > 0 && std::fabs(y - x) <= bound)) continue;
+    violation.cell.resize(got.shape.size());
+    auto rest = static_cast<std::int64_t>(i);
+    for (std::size_t d = got.shape.size(); d-- > 0; rest /= got.shape[d])
+      violation.cell[d] = rest % got.shape[d];
+    violation.expected = x;
+    violation.got = y;
+    violation.bound = bound;
+    return violation;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tilewright::ir

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Deterministic inputs for a seed; the stream of a tensor depends on its name alone, so that adding
+// an input leaves the others as they were.
+#include <cmath>
+
+#include "frontend/base/hash.h"
+#include "frontend/ir/interpret.h"
+
+namespace tilewright::ir {
+
+namespace {
+
+// splitmix64 (Steele, Lea and Flood, 2014).
+class Stream {
+ public:
+  explicit Stream(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next() {
+    state_ += 0x9e3779b97f4a7c15ULL;
+    std::uint64_t x = state_;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+  }
+  double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+  std::uint64_t below(std::uint64_t n) { return next() % n; }
+
+ private:
+  std::uint64_t state_;
+};
+
+double random_float(Stream& stream, ScalarType type, bool wide) {
+  switch (stream.below(32)) {
+    case 0: return 0.0;
+    case 1: return stream.below(2) ? 1.0 : -1.0;
+    case 2:
+      // Up to the cube root of the largest value: products of three stay finite.
+      if (wide) {
+        const double top = std::log2(largest_finite(type)) / 3;
+        const double size = std::exp2(stream.unit() * top);
+        return stream.below(2) ? size : -size;
+      }
+      break;
+    default: break;
+  }
+  return 2 * stream.unit() - 1;
+}
+
+}  // namespace
+
+TensorMap random_inputs(const Algorithm& algorithm, const Bindings& bindings, std::uint64_t seed,
+                        bool wide) {
+  TensorMap out;
+  for (const Input& input : algorithm.inputs) {
+    std::vector<std::int64_t> shape;
+    for (Expr extent : input.shape) shape.push_back(evaluate_extents(extent, bindings));
+    Tensor tensor = make_tensor(input.type, std::move(shape));
+    Stream stream(hash_combine(input.name.hash(), seed));
+    for (Scalar& cell : tensor.data) {
+      if (is_float(input.type)) {
+        cell.f = round_to_type(input.type, random_float(stream, input.type, wide));
+      } else if (input.type == ScalarType::Bool) {
+        cell.i = static_cast<std::int64_t>(stream.below(2));
+      } else {
+        cell.i = static_cast<std::int64_t>(stream.below(17)) - 8;
+      }
+    }
+    out.emplace(input.name, std::move(tensor));
+  }
+  return out;
+}
+
+}  // namespace tilewright::ir
