@@ -1,32 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as a machine file: refused with diagnostics whose places lie in the text, or a machine that its
-// canonical text and its JSON give back.
-#include <cstddef>
+// Any bytes as a machine: TOML, or JSON when they begin with `{`.
 #include <cstdint>
-#include <cstdlib>
-#include <string>
 
-#include "frontend/base/render.h"
 #include "schedules/machine/text.h"
+#include "tests/fuzz/check.h"
+
+using namespace tilewright;
+
+namespace {
+
+Result<machine::Machine> read(const Source& source) {
+  if (source.text().substr(0, 1) != "{") return machine::parse_machine(source);
+  auto json = parse_json(source);
+  if (!json.ok()) return std::move(json).failure();
+  return machine::from_json(*json);
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace tilewright;
   const Source source("fuzz.toml", std::string(reinterpret_cast<const char*>(data), size));
-  const auto first = machine::parse_machine(source);
+  const auto first = read(source);
   if (!first.ok()) {
-    if (first.diagnostics().empty()) std::abort();
-    for (const Diagnostic& diagnostic : first.diagnostics())
-      if (diagnostic.message.empty() || diagnostic.remedy.empty() ||
-          diagnostic.span.begin > diagnostic.span.end || diagnostic.span.end > size)
-        std::abort();
-    if (render(first.diagnostics(), &source).empty()) std::abort();
+    fuzz::check_diagnostics(first.diagnostics(), source);
     return 0;
   }
-  const std::string text = machine::print(*first);
-  const auto second = machine::parse_machine(Source("again.toml", text));
-  if (!second.ok() || !(*second == *first) || machine::print(*second) != text) std::abort();
-  const auto third = machine::from_json(machine::to_json(*first));
-  if (!third.ok() || !(*third == *first)) std::abort();
+  fuzz::require(machine::verify(*first).ok(), "what is read is well formed");
+  const Source printed("printed.toml", machine::print(*first));
+  const auto second = machine::parse_machine(printed);
+  fuzz::require(second.ok(), "printed text is read");
+  fuzz::require(*second == *first, "parse(print(x)) == x");
+  fuzz::require(machine::print(*second) == printed.text(), "print(parse(t)) == t");
+  const auto from_json = machine::from_json(machine::to_json(*first));
+  fuzz::require(from_json.ok() && *from_json == *first, "from_json(to_json(x)) == x");
   return 0;
 }
