@@ -91,6 +91,8 @@ def _allowed_walls(path, rooms):
         return {"cli11"}
     if path.startswith("tests/bench/"):
         return {"benchmark", "gtest"}
+    if path.startswith("tests/unit/packages/"):
+        return {"gtest", "llvm", "z3"}
     if path.startswith("tests/"):
         tested = posixpath.dirname(path).removeprefix("tests/unit/")
         oracle = {"mpfr"} if path.startswith("tests/differential/") else set()
