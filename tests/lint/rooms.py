@@ -22,7 +22,7 @@ WALLS = (
 SYSTEM_HEADERS = set("""
 assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg
 stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype
-cpuid dirent dlfcn elf fcntl poll pthread pwd sched semaphore spawn strings unistd
+cpuid dirent dlfcn elf fcntl link poll pthread pwd sched semaphore spawn strings unistd
 immintrin x86intrin xmmintrin emmintrin pmmintrin tmmintrin smmintrin nmmintrin arm_neon arm_sve
 """.split())
 SYSTEM_FOLDERS = ("sys/", "linux/", "asm/")
