@@ -2,6 +2,7 @@
 //
 // `tilewright compile FILE.tw`: algorithm and schedule to libNAME.a, NAME.h and NAME.json. The program is
 // checked against the algorithm first; what is refuted is not written.
+#include "apps/cli/machines.h"
 #include "apps/cli/verb.h"
 #include "apps/cli/work.h"
 #include "frontend/base/format.h"
@@ -67,7 +68,9 @@ class Compile final : public Verb {
   std::optional<host::Target> find_target(Session& session, const Work& work) const {
     std::string name = target_.empty() ? work.schedule().machine : target_;
     if (name.empty()) name = "native";
-    return session.take(host::find_target(name));
+    const auto target = target_of_machine(session, name, target_.empty() ? stages_.schedule : "");
+    if (!target) return std::nullopt;
+    return session.take(host::find_target(*target));
   }
 
   bool check(Session& session, Work& work) {
