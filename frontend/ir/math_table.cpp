@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include <cmath>
+
 #include "frontend/ir/math_scalar.h"
 
 namespace tilewright::ir {
@@ -21,9 +23,12 @@ double reference_rsqrt(double x) { return 1.0 / std::sqrt(x); }
                       row(Rsqrt, rsqrt, reference_rsqrt, 2)
 
 // The functions of a row in each float type, as functions on the values that a Scalar holds.
-#define TILEWRIGHT_MATH_ENTRY(op, f32, f64, ulps)                                           \
-  double op##_in_f64(double x) { return f64(x); }                                           \
-  double op##_in_f32(double x) { return static_cast<double>(f32(static_cast<float>(x))); }  \
+#define TILEWRIGHT_MATH_ENTRY(op, name, system, ulps)                                       \
+  double op##_in_f64(double x) { return math::name##_f64(x); }                              \
+  double op##_in_f32(double x) {                                                            \
+    return static_cast<double>(math::name##_f32(static_cast<float>(x)));                    \
+  }                                                                                         \
+  double op##_reference(double x) { return system(x); }                                     \
   double op##_in_bf16(double x) { return round_to_type(ScalarType::BF16, op##_in_f32(x)); } \
   double op##_in_f16(double x) { return round_to_type(ScalarType::F16, op##_in_f32(x)); }
 TILEWRIGHT_MATH_ROWS(TILEWRIGHT_MATH_ENTRY)
