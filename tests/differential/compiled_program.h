@@ -81,8 +81,7 @@ class Argument {
   static std::vector<std::int64_t> shape_of(const program::Parameter& parameter,
                                             const ir::Bindings& bindings) {
     std::vector<std::int64_t> shape;
-    for (ir::Expr extent : parameter.shape)
-      shape.push_back(ir::evaluate_extents(extent, bindings));
+    for (ir::Expr extent : parameter.shape) shape.push_back(ir::evaluate_extents(extent, bindings));
     return shape;
   }
   static std::size_t bytes_of(ir::ScalarType type, const std::vector<std::int64_t>& shape) {

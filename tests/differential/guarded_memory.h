@@ -74,7 +74,7 @@ class FaultReport {
   explicit FaultReport(const std::string& text) {
     text_ = text.c_str();
     size_ = text.size();
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = [](int number) {
       static constexpr char kWords[] = "\ngenerated code faulted in\n";
       (void)!write(2, kWords, sizeof(kWords) - 1);

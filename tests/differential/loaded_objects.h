@@ -75,8 +75,8 @@ class LoadedObjects {
     EXPECT_LE(w.size(), kWords);
     w.resize(kWords);
     using Word = void*;
-    using Function = std::int32_t (*)(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word,
-                                      Word, Word, Word, Word, Word, Word, Word, Word, Word);
+    using Function = std::int32_t (*)(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word,
+                                      Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
     return reinterpret_cast<Function>(symbol)(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8],
                                               w[9], w[10], w[11], w[12], w[13], w[14], w[15], w[16],
                                               w[17], w[18], w[19]);

@@ -98,8 +98,7 @@ class Batch {
                                  program::print(function.program) + subject.text;
         const FaultReport report(what);
         for (const tilewright_executor* executor : executors()) {
-          const auto wall =
-              ++turn % 3 ? GuardedMemory::Wall::Behind : GuardedMemory::Wall::Before;
+          const auto wall = ++turn % 3 ? GuardedMemory::Wall::Behind : GuardedMemory::Wall::Before;
           const std::string wrong =
               run_and_compare(objects_, function.program, expected.bindings, expected.inputs,
                               expected.values, executor, wall);
@@ -168,10 +167,10 @@ std::string add_random(laws::Case& random, Batch& batch, Tally& tally) {
   for (int which = 0; which < 4; ++which) {
     const auto bindings = random.bindings(which);
     if (!bindings) continue;
-    auto expected = interpret(random.context, subject.program, *bindings,
-                              ir::random_inputs(random.algorithm, *bindings, random.seed + which,
-                                                random.seed % 3 == 0),
-                              300000);
+    auto expected = interpret(
+        random.context, subject.program, *bindings,
+        ir::random_inputs(random.algorithm, *bindings, random.seed + which, random.seed % 3 == 0),
+        300000);
     if (!expected.ok())
       return laws::messages(expected.diagnostics()) + laws::print_sizes(*bindings) +
              program::print(subject.program) + subject.text;
@@ -200,9 +199,11 @@ void check_random(std::uint64_t first, int cases) {
     }
     EXPECT_EQ(batch.run(), "");
   }
-  std::printf("%d programs (%d parallel, %d vector) for %zu targets, %d runs; %d refused, %d sizes skipped\n",
-              tally.programs, tally.parallel, tally.vector, targets.size(), tally.runs,
-              tally.refused, tally.skipped);
+  std::printf(
+      "%d programs (%d parallel, %d vector) for %zu targets, %d runs; %d refused, %d sizes "
+      "skipped\n",
+      tally.programs, tally.parallel, tally.vector, targets.size(), tally.runs, tally.refused,
+      tally.skipped);
   if (cases >= 100 && !::testing::Test::HasFailure()) {
     EXPECT_GT(tally.programs, cases / 2);
     EXPECT_GT(tally.vector, cases / 10);
@@ -280,35 +281,34 @@ TEST_P(ObjectCodeApplications, EqualTheInterpreter) {
 
 INSTANTIATE_TEST_SUITE_P(
     Apps, ObjectCodeApplications,
-    ::testing::Values(
-        Application{"gemm",
-                    {{{"M", 0}, {"N", 3}, {"K", 2}},
-                     {{"M", 1}, {"N", 1}, {"K", 0}},
-                     {{"M", 13}, {"N", 131}, {"K", 7}},
-                     {{"M", 6}, {"N", 64}, {"K", 17}}}},
-        Application{"gemm_bf16",
-                    {{{"M", 1}, {"N", 0}, {"K", 2}},
-                     {{"M", 1}, {"N", 1}, {"K", 1}},
-                     {{"M", 13}, {"N", 131}, {"K", 7}}}},
-        Application{"softmax",
-                    {{{"R", 0}, {"C", 5}},
-                     {{"R", 1}, {"C", 1}},
-                     {{"R", 5}, {"C", 64}},
-                     {{"R", 3}, {"C", 211}}}},
-        Application{"layernorm",
-                    {{{"R", 0}, {"C", 5}},
-                     {{"R", 1}, {"C", 1}},
-                     {{"R", 5}, {"C", 64}},
-                     {{"R", 3}, {"C", 211}}}},
-        Application{"blur",
-                    {{{"H", 0}, {"W", 7}},
-                     {{"H", 1}, {"W", 1}},
-                     {{"H", 37}, {"W", 67}},
-                     {{"H", 3}, {"W", 300}}}},
-        Application{"attention",
-                    {{{"B", 1}, {"H", 1}, {"S", 1}, {"T", 1}, {"D", 1}},
-                     {{"B", 1}, {"H", 2}, {"S", 7}, {"T", 67}, {"D", 5}},
-                     {{"B", 2}, {"H", 1}, {"S", 5}, {"T", 17}, {"D", 67}}}}),
+    ::testing::Values(Application{"gemm",
+                                  {{{"M", 0}, {"N", 3}, {"K", 2}},
+                                   {{"M", 1}, {"N", 1}, {"K", 0}},
+                                   {{"M", 13}, {"N", 131}, {"K", 7}},
+                                   {{"M", 6}, {"N", 64}, {"K", 17}}}},
+                      Application{"gemm_bf16",
+                                  {{{"M", 1}, {"N", 0}, {"K", 2}},
+                                   {{"M", 1}, {"N", 1}, {"K", 1}},
+                                   {{"M", 13}, {"N", 131}, {"K", 7}}}},
+                      Application{"softmax",
+                                  {{{"R", 0}, {"C", 5}},
+                                   {{"R", 1}, {"C", 1}},
+                                   {{"R", 5}, {"C", 64}},
+                                   {{"R", 3}, {"C", 211}}}},
+                      Application{"layernorm",
+                                  {{{"R", 0}, {"C", 5}},
+                                   {{"R", 1}, {"C", 1}},
+                                   {{"R", 5}, {"C", 64}},
+                                   {{"R", 3}, {"C", 211}}}},
+                      Application{"blur",
+                                  {{{"H", 0}, {"W", 7}},
+                                   {{"H", 1}, {"W", 1}},
+                                   {{"H", 37}, {"W", 67}},
+                                   {{"H", 3}, {"W", 300}}}},
+                      Application{"attention",
+                                  {{{"B", 1}, {"H", 1}, {"S", 1}, {"T", 1}, {"D", 1}},
+                                   {{"B", 1}, {"H", 2}, {"S", 7}, {"T", 67}, {"D", 5}},
+                                   {{"B", 2}, {"H", 1}, {"S", 5}, {"T", 17}, {"D", 67}}}}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

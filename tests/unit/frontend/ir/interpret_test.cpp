@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include <gtest/gtest.h>
 #include "frontend/ir/evaluate.h"
 #include "frontend/ir/text.h"
-#include <gtest/gtest.h>
 
 namespace tilewright::ir {
 namespace {
@@ -303,8 +303,9 @@ algorithm half(N) {
 
 // The grid of bf16 goes beyond f16, whose rounding follows; in the reals only the grid counts.
 TEST(Interpret, RoundToEndsInItsOwnType) {
-  Case c("algorithm a(N) {\n  input x : f16[N]\n  output y[n < N] : f16 = round_to(bf16, x[n])\n"
-         "  output z[n < N] : bool = round_to(bf16, x[n]) < inf\n}\n");
+  Case c(
+      "algorithm a(N) {\n  input x : f16[N]\n  output y[n < N] : f16 = round_to(bf16, x[n])\n"
+      "  output z[n < N] : bool = round_to(bf16, x[n]) < inf\n}\n");
   c.size("N", 4);
   Tensor x = make_tensor(ScalarType::F16, {4});
   const double values[] = {65504, -65504, 65280, 0x1.004p0};

@@ -38,8 +38,12 @@ constexpr const char* kProgram = R"(program scale for scaling {
 })";
 
 Origin origin() {
-  return {"1.2.3", "0123456789abcdef0123456789abcdef", "by_hand",
-          "fedcba9876543210fedcba9876543210", "checked for sizes N=1 */ int oops; /*", {}};
+  return {"1.2.3",
+          "0123456789abcdef0123456789abcdef",
+          "by_hand",
+          "fedcba9876543210fedcba9876543210",
+          "checked for sizes N=1 */ int oops; /*",
+          {}};
 }
 
 std::string output_of(const std::string& command, int* status = nullptr) {
@@ -97,7 +101,8 @@ int32_t use(const tilewright_call *c, tilewright_tensor *t, void *w) {
 }
 )");
     int status = -1;
-    const std::string said = output_of(compiler + runtime_headers() + "-c -o " + folder_ + "/use.o " + source, &status);
+    const std::string said =
+        output_of(compiler + runtime_headers() + "-c -o " + folder_ + "/use.o " + source, &status);
     EXPECT_EQ(status, 0) << compiler << "\n" << said << made_.header;
     EXPECT_EQ(said, "");
   }
@@ -132,7 +137,8 @@ TEST_F(ArtifactTest, TheSameInputGivesTheSameBytes) {
 }
 
 TEST_F(ArtifactTest, TheHeaderIsPlainC99) {
-  expect_compiles("gcc -std=c99 -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Werror", "c");
+  expect_compiles("gcc -std=c99 -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Werror",
+                  "c");
 }
 TEST_F(ArtifactTest, TheHeaderIsC23) {
   expect_compiles("gcc -std=c2x -Wall -Wextra -Wpedantic -Werror", "c");
@@ -143,10 +149,10 @@ TEST_F(ArtifactTest, TheHeaderIsCpp11And20) {
 }
 
 TEST_F(ArtifactTest, TheHeaderStatesTheContract) {
-  for (const char* words :
-       {"scale_query(", "input bf16[N, M]", "default_: input f64[N + 1]", "workspace_: output f32[N, M]",
-        "N = x[0]: at least 1, at most 4096", "M = x[1]: at least 0, a multiple of 4",
-        "Requires N <= 2 * M + 8", "AVX2", "0123456789abcdef0123456789abcdef", "by_hand", "1.2.3"})
+  for (const char* words : {"scale_query(", "input bf16[N, M]", "default_: input f64[N + 1]",
+                            "workspace_: output f32[N, M]", "N = x[0]: at least 1, at most 4096",
+                            "M = x[1]: at least 0, a multiple of 4", "Requires N <= 2 * M + 8",
+                            "AVX2", "0123456789abcdef0123456789abcdef", "by_hand", "1.2.3"})
     EXPECT_NE(made_.header.find(words), std::string::npos) << words << "\n" << made_.header;
   // Nothing that the caller named ends the comment.
   const std::size_t end = made_.header.find("*/");
@@ -210,7 +216,8 @@ TEST_F(ArtifactTest, TheManifestNamesTheFilesByContent) {
 
 TEST_F(ArtifactTest, TheLibraryHoldsItsTwoFunctionsAndAsksForNothing) {
   const std::string path = write(made_.library_name, made_.library);
-  EXPECT_EQ(output_of("nm -g --defined-only --format=just-symbols " + path + " | grep -v '^$' | grep -v ':$'"),
+  EXPECT_EQ(output_of("nm -g --defined-only --format=just-symbols " + path +
+                      " | grep -v '^$' | grep -v ':$'"),
             "scale\nscale_query\n");
   // One weak reference to the C library, null where it is missing: docs/decisions/cpu_features.md.
   EXPECT_EQ(output_of("nm -u --format=just-symbols " + path + " | grep -v '^$' | grep -v ':$'"),
@@ -220,7 +227,8 @@ TEST_F(ArtifactTest, TheLibraryHoldsItsTwoFunctionsAndAsksForNothing) {
 }
 
 TEST_F(ArtifactTest, NamesThatCCannotCallAreRefused) {
-  for (const char* name : {"int", "class", "main", "_f", "tilewright_f", "a.b", "2d", "", "co_await"}) {
+  for (const char* name :
+       {"int", "class", "main", "_f", "tilewright_f", "a.b", "2d", "", "co_await"}) {
     const auto checked = check_function_name(name);
     ASSERT_FALSE(checked.ok()) << name;
     EXPECT_EQ(checked.diagnostics()[0].code, Code::FunctionName);

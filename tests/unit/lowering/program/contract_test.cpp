@@ -41,9 +41,10 @@ std::string head(const std::string& parameters) {
 }
 
 TEST(Contract, AnExtentComesFromTheFirstInputThatIsExactlyIt) {
-  const Subject s("program f for f {\n  extent N\n  extent M\n  input a : f32[N + 1]\n"
-                  "  input b : f32[2, N]\n  input c : f32[N]\n  output o : f32[M, N]\n"
-                  "  for i in 0 .. 0 {\n    o[0, 0] = f32(0)\n  }\n}\n");
+  const Subject s(
+      "program f for f {\n  extent N\n  extent M\n  input a : f32[N + 1]\n"
+      "  input b : f32[2, N]\n  input c : f32[N]\n  output o : f32[M, N]\n"
+      "  for i in 0 .. 0 {\n    o[0, 0] = f32(0)\n  }\n}\n");
   ASSERT_TRUE(s.contract.ok());
   ASSERT_EQ(s.contract->bindings.size(), 2U);
   EXPECT_EQ(s.contract->bindings[0].extent.text(), "N");
@@ -55,8 +56,9 @@ TEST(Contract, AnExtentComesFromTheFirstInputThatIsExactlyIt) {
 }
 
 TEST(Contract, RangesOfExtentsAreChecks) {
-  const Subject s(head("  requires N != 9\n  input a : f32[N]\n  output o : f32[N]\n"
-                       "  for i in 0 .. N {\n    o[i] = a[i]\n  }\n}\n"));
+  const Subject s(
+      head("  requires N != 9\n  input a : f32[N]\n  output o : f32[N]\n"
+           "  for i in 0 .. N {\n    o[i] = a[i]\n  }\n}\n"));
   ASSERT_TRUE(s.contract.ok());
   std::map<CheckKind, std::int64_t> values;
   for (const Check& check : s.contract->checks)
@@ -70,8 +72,9 @@ TEST(Contract, RangesOfExtentsAreChecks) {
 }
 
 TEST(Contract, OnlyOutputsMustNotOverlap) {
-  const Subject s(head("  input a : f32[N]\n  input b : f32[N]\n  output o : f32[N]\n  output p : f32[N]\n"
-                       "  for i in 0 .. N {\n    o[i] = a[i]\n    p[i] = b[i]\n  }\n}\n"));
+  const Subject s(
+      head("  input a : f32[N]\n  input b : f32[N]\n  output o : f32[N]\n  output p : f32[N]\n"
+           "  for i in 0 .. N {\n    o[i] = a[i]\n    p[i] = b[i]\n  }\n}\n"));
   ASSERT_TRUE(s.contract.ok());
   std::set<std::pair<int, int>> pairs;
   for (const Check& check : s.contract->checks)
@@ -80,28 +83,31 @@ TEST(Contract, OnlyOutputsMustNotOverlap) {
 }
 
 TEST(Contract, AnExtentOfNoDimensionIsRefused) {
-  const Subject s("program f for f {\n  extent N\n  input a : f32[N + 1]\n  output o : f32[2 * N]\n"
-                  "  for i in 0 .. N {\n    o[i] = a[i]\n  }\n}\n");
+  const Subject s(
+      "program f for f {\n  extent N\n  input a : f32[N + 1]\n  output o : f32[2 * N]\n"
+      "  for i in 0 .. N {\n    o[i] = a[i]\n  }\n}\n");
   ASSERT_FALSE(s.contract.ok());
   EXPECT_EQ(s.contract.diagnostics()[0].code, Code::UnboundExtent);
   EXPECT_NE(s.contract.diagnostics()[0].message.find("`N`"), std::string::npos);
 }
 
 TEST(Contract, AWorkspaceBufferOverALoopVariableIsRefused) {
-  const Subject s(head("  input a : f32[N]\n  output o : f32[N]\n  for i in 0 .. N {\n"
-                       "    alloc t : f32[i + 1] in workspace {\n      t[i] = a[i]\n      o[i] = t[i]\n"
-                       "    }\n  }\n}\n"));
+  const Subject s(
+      head("  input a : f32[N]\n  output o : f32[N]\n  for i in 0 .. N {\n"
+           "    alloc t : f32[i + 1] in workspace {\n      t[i] = a[i]\n      o[i] = t[i]\n"
+           "    }\n  }\n}\n"));
   ASSERT_FALSE(s.contract.ok());
   EXPECT_EQ(s.contract.diagnostics()[0].code, Code::WorkspaceExtent);
   EXPECT_NE(s.contract.diagnostics()[0].message.find("`t`"), std::string::npos);
 }
 
 TEST(Contract, NestedBuffersFollowAndSiblingsShare) {
-  Subject s(head("  input a : f32[N]\n  output o : f32[N]\n"
-                 "  let half = N / 2 {\n  alloc t : f32[N] in workspace {\n    t[0] = a[0]\n"
-                 "    alloc u : f64[half, 3] in workspace {\n      u[0, 0] = f64(0)\n    }\n"
-                 "    alloc v : i8[5] in workspace {\n      v[0] = i8(1)\n    }\n"
-                 "    alloc w : f32[64] in stack {\n      w[0] = f32(1)\n    }\n  }\n  }\n}\n"));
+  Subject s(
+      head("  input a : f32[N]\n  output o : f32[N]\n"
+           "  let half = N / 2 {\n  alloc t : f32[N] in workspace {\n    t[0] = a[0]\n"
+           "    alloc u : f64[half, 3] in workspace {\n      u[0, 0] = f64(0)\n    }\n"
+           "    alloc v : i8[5] in workspace {\n      v[0] = i8(1)\n    }\n"
+           "    alloc w : f32[64] in stack {\n      w[0] = f32(1)\n    }\n  }\n  }\n}\n"));
   ASSERT_TRUE(s.contract.ok());
   EXPECT_EQ(s.offset("t", 30), 0);
   EXPECT_EQ(s.offset("u", 30), 128);  // 120 bytes to the next multiple of 64
@@ -112,11 +118,13 @@ TEST(Contract, NestedBuffersFollowAndSiblingsShare) {
 }
 
 TEST(Contract, EachWorkerHasASliceAndEachLaneACopy) {
-  Subject s(head("  input a : f32[N]\n  output o : f32[N]\n"
-                 "  alloc t : f32[N] in workspace {\n    t[0] = a[0]\n    parallel i in 0 .. N {\n"
-                 "      alloc u : f32[20] in workspace {\n        u[0] = f32(0)\n"
-                 "        vector j in 0 .. 4 {\n          alloc v : f32[10] in workspace {\n"
-                 "            v[0] = f32(0)\n          }\n        }\n        o[i] = u[0]\n      }\n    }\n  }\n}\n"));
+  Subject s(
+      head("  input a : f32[N]\n  output o : f32[N]\n"
+           "  alloc t : f32[N] in workspace {\n    t[0] = a[0]\n    parallel i in 0 .. N {\n"
+           "      alloc u : f32[20] in workspace {\n        u[0] = f32(0)\n"
+           "        vector j in 0 .. 4 {\n          alloc v : f32[10] in workspace {\n"
+           "            v[0] = f32(0)\n          }\n        }\n        o[i] = u[0]\n      }\n    "
+           "}\n  }\n}\n"));
   ASSERT_TRUE(s.contract.ok());
   const WorkspacePlan& plan = s.contract->workspace;
   const Symbol i = s.context.symbol("i");
@@ -142,8 +150,8 @@ class Safety {
       need(done_.count({CheckKind::Call, -1}) > 0, "the call");
     if (check.argument >= 0 && check.kind != CheckKind::NotNull)
       need(with(CheckKind::NotNull), "the descriptor");
-    const bool reads_shape = check.dimension >= 0 || check.kind == CheckKind::Bytes ||
-                             check.kind == CheckKind::Strides;
+    const bool reads_shape =
+        check.dimension >= 0 || check.kind == CheckKind::Bytes || check.kind == CheckKind::Strides;
     if (reads_shape) {
       need(with(CheckKind::Rank), "the rank");
       if (!program.parameters[check.argument].shape.empty())
@@ -157,9 +165,8 @@ class Safety {
         if (e.as<ir::Extent>()) need(extents_.count(e) > 0, "an extent");
       });
     }
-    for (const auto& [kind, whole] :
-         {std::pair{CheckKind::Overlap, CheckKind::Bytes},
-          std::pair{CheckKind::WorkspaceOverlap, CheckKind::Bytes}})
+    for (const auto& [kind, whole] : {std::pair{CheckKind::Overlap, CheckKind::Bytes},
+                                      std::pair{CheckKind::WorkspaceOverlap, CheckKind::Bytes}})
       if (check.kind == kind) need(with(whole), "the bytes");
     if (check.kind == CheckKind::Overlap)
       need(done_.count({CheckKind::Bytes, check.other}) > 0, "the other's bytes");

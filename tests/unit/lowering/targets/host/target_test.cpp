@@ -115,7 +115,8 @@ TEST(HostTarget, EveryInstructionSetIsTested) {
     if (macros.empty()) GTEST_SKIP() << "no C compiler `cc` here that knows " << name;
     std::map<CpuidWord, std::uint32_t> needed;
     for (const std::string& macro : macros) {
-      if (macro == "__EVEX512__" || macro == "__EVEX256__" || macro == "__CRC32__") continue;  // parts of others
+      if (macro == "__EVEX512__" || macro == "__EVEX256__" || macro == "__CRC32__")
+        continue;  // parts of others
       const auto feature = features().find(macro);
       if (feature == features().end()) {
         EXPECT_FALSE(macro.starts_with("__AVX") || macro.starts_with("__BMI")) << macro;
