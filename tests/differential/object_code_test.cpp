@@ -137,7 +137,7 @@ Result<std::optional<Expected>> interpret(ir::Context& context, const program::P
   auto run = program::interpret(context, program, bindings, inputs, options);
   if (!run.ok()) {
     if (run.diagnostics()[0].code == Code::ProgramLimit) return std::optional<Expected>();
-    return run.diagnostics();
+    return Failure{run.diagnostics()};
   }
   Expected expected{bindings, inputs, std::move(inputs)};
   for (auto& [name, tensor] : run->outputs) expected.values[name] = std::move(tensor);
@@ -309,7 +309,7 @@ INSTANTIATE_TEST_SUITE_P(
                                   {{{"B", 1}, {"H", 1}, {"S", 1}, {"T", 1}, {"D", 1}},
                                    {{"B", 1}, {"H", 2}, {"S", 7}, {"T", 67}, {"D", 5}},
                                    {{"B", 2}, {"H", 1}, {"S", 5}, {"T", 17}, {"D", 67}}}}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& each) { return std::string(each.param.name); });
 
 }  // namespace
 }  // namespace tilewright::test

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <unordered_set>
 
 #include "frontend/ir/walk.h"
 #include "lowering/program/text.h"
