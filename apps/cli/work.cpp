@@ -206,6 +206,11 @@ Result<std::optional<program::Program>> Work::after_pass(int number, std::string
   return replacement;
 }
 
+void report_findings(Session& session, const Work& work, const check::Report& report) {
+  for (const Diagnostic& finding : report.findings)
+    session.report({finding}, finding.span.none() ? nullptr : work.algorithm_source());
+}
+
 std::optional<std::map<std::string, std::int64_t>> read_definitions(
     Session& session, const std::vector<std::string>& texts, const std::string& option) {
   std::map<std::string, std::int64_t> out;

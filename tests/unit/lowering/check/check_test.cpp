@@ -31,7 +31,7 @@ std::string tiled_double(const std::string& tail, const std::string& extent = "N
     if no * 16 + 16 <= N {
       vector ni in 0 .. 16 { y[no * 16 + ni] = x[no * 16 + ni] * 2.0 }
     } else {
-      for ni in 0 .. N - no * 16 { y[no * 16 + ni] = x[no * 16 + ni] * )" +
+      for nj in 0 .. N - no * 16 { y[no * 16 + nj] = x[no * 16 + nj] * )" +
          tail + R"( }
     }
   }
