@@ -266,7 +266,7 @@ bool check_all_bound(Session& session, const ir::Algorithm& algorithm, const Sou
       missing.push_back({Code::MissingExtent,
                          extent.span,
                          "nothing gives the size of " + in_backticks(extent.name.text()),
-                         "add -D " + std::string(extent.name.text()) + "=N",
+                         "add -D " + std::string(extent.name.text()) + "=SIZE",
                          {}});
   if (missing.empty()) return true;
   session.report(missing, source);
