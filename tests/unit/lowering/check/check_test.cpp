@@ -217,13 +217,13 @@ TEST(CheckPlan, ValuesKeepToTheDeclaration) {
          tiled_double("2.0", "N min 3 max 100 multiple_of 8"));
   const auto values = candidate_values(c.program);
   ASSERT_EQ(values.size(), 1u);
-  ASSERT_FALSE(values[0].empty());
-  for (std::int64_t value : values[0]) {
+  ASSERT_FALSE(values[0].values.empty());
+  for (std::int64_t value : values[0].values) {
     EXPECT_GE(value, 3);
     EXPECT_LE(value, 100);
     EXPECT_EQ(value % 8, 0);
   }
-  EXPECT_TRUE(std::set<std::int64_t>(values[0].begin(), values[0].end()).contains(16));
+  EXPECT_TRUE(std::set<std::int64_t>(values[0].values.begin(), values[0].values.end()).contains(16));
 }
 
 TEST(CheckPlan, DryRunCostGrowsWithTheSizeAndIsCheapToGet) {

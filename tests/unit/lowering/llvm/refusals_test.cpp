@@ -47,13 +47,13 @@ TEST(Refusals, AFoldIsUnsupportedByTarget) {
   EXPECT_EQ(object.diagnostics()[0].code, Code::UnsupportedByTarget);
 }
 
-TEST(Refusals, AnUnknownTripleFailsInCodeGeneration) {
+TEST(Refusals, AnUnknownTripleIsNoTarget) {
   Case c;
   TargetOptions target;
   target.triple = "nonsense-unknown-unknown";
   const auto object = c.compile(target);
   ASSERT_FALSE(object.ok());
-  EXPECT_EQ(object.diagnostics()[0].code, Code::CodeGeneration);
+  EXPECT_EQ(object.diagnostics()[0].code, Code::UnknownTarget);
 }
 
 }  // namespace
