@@ -35,7 +35,10 @@ function(tilewright_link_wall target wall)
   elseif(wall STREQUAL "xxhash")
     target_link_libraries(${target} PRIVATE xxhash)
   elseif(wall STREQUAL "tomlplusplus")
-    target_link_libraries(${target} PRIVATE tomlplusplus::tomlplusplus)
+    # From its headers alone: Debian's shared library is built for exceptions, which end at no room's wall.
+    target_include_directories(${target} SYSTEM PRIVATE
+      $<TARGET_PROPERTY:tomlplusplus::tomlplusplus,INTERFACE_INCLUDE_DIRECTORIES>)
+    target_compile_definitions(${target} PRIVATE TOML_HEADER_ONLY=1 TOML_EXCEPTIONS=0)
   elseif(wall STREQUAL "isl")
     target_link_libraries(${target} PRIVATE isl)
   elseif(wall STREQUAL "z3")
@@ -57,6 +60,16 @@ function(tilewright_room room)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${room}/*.cpp)
   if(NOT sources)
     return()
+  endif()
+  # Data files of a room are part of its library: embedded_files(), declared in the room's embedded.h.
+  file(GLOB data CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${room}/*.toml)
+  if(data)
+    set(embedded ${PROJECT_BINARY_DIR}/embedded/${target}.cpp)
+    get_filename_component(leaf ${room} NAME)
+    add_custom_command(OUTPUT ${embedded} COMMAND ${CMAKE_COMMAND} -D NAMESPACE=tilewright::${leaf}
+      -D HEADER=${room}/embedded.h -D OUTPUT=${embedded} -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake -- ${data}
+      DEPENDS ${data} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
+    list(APPEND sources ${embedded})
   endif()
   add_library(${target} STATIC ${sources})
   # Loops over columns of scalars are what the interpreters spend their time in.

@@ -37,8 +37,8 @@ class Bench final : public Verb {
     if (!work.load_algorithm() || !work.load_schedule("")) return kExitDiagnostics;
     const auto given = gather_tensors(session, work, {}, 1);
     if (!given || !work.lower()) return kExitDiagnostics;
-    auto kernel =
-        session.take(Kernel::make(work, target_.empty() ? "native" : target_), work.algorithm_source());
+    auto kernel = session.take(Kernel::make(work, target_.empty() ? "native" : target_),
+                               work.algorithm_source());
     if (!kernel) return kExitDiagnostics;
     Arrays arrays = make_arrays(work.program(), given->sizes, given->inputs);
     if (!session.take((*kernel)->bind(arrays, static_cast<int>(threads_)))) return kExitDiagnostics;
@@ -63,7 +63,9 @@ class Bench final : public Verb {
 
   void report(Session& session, const Work& work, const ir::Bindings& sizes,
               const std::vector<double>& seconds) const {
-    auto quantile = [&](double q) { return seconds[static_cast<std::size_t>(q * static_cast<double>(seconds.size() - 1))]; };
+    auto quantile = [&](double q) {
+      return seconds[static_cast<std::size_t>(q * static_cast<double>(seconds.size() - 1))];
+    };
     const std::string at = check::sizes_text(work.algorithm().extents, sizes);
     if (json_) {
       Json out = Json::object();

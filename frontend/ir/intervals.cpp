@@ -118,7 +118,7 @@ Range periodic(MathFunction function, Range a, double ulps) {
 
 template <ScalarType T>
 Range math_range(OpCode op, Range a) {
-  const MathFunction function = math_function(op, ScalarType::F64);
+  const MathFunction function = reference_math(op);
   const double ulps = math_ulps(op);
   if (op == OpCode::Sin || op == OpCode::Cos) return periodic<T>(function, a, ulps);
   if (op == OpCode::Rsqrt) {

@@ -18,7 +18,7 @@ namespace tilewright::artifact {
 
 // Where a program comes from and what is known of it; the caller's to say.
 struct Origin {
-  std::string tool_version;    // of Tilewright
+  std::string tool_version;  // of Tilewright
   std::string algorithm_hash;  // 32 hex digits
   std::string schedule_name;
   std::string schedule_hash;
@@ -27,13 +27,13 @@ struct Origin {
 };
 
 struct Artifact {
-  std::string library_name;   // "libgemm.a"
-  std::string library;        // an ar archive
-  std::string header_name;    // "gemm.h"
+  std::string library_name;  // "libgemm.a"
+  std::string library;  // an ar archive
+  std::string header_name;  // "gemm.h"
   std::string header;
   std::string manifest_name;  // "gemm.json"
   std::string manifest;
-  llvm_wall::Object object;   // with the texts that were asked for
+  llvm_wall::Object object;  // with the texts that were asked for
 };
 
 Result<Artifact> make_artifact(ir::Context& context, const program::Program& program,

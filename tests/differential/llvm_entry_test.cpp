@@ -87,7 +87,8 @@ TEST_F(LlvmEntry, AcceptsWhatIsRight) {
 }
 
 TEST_F(LlvmEntry, Call) {
-  EXPECT_EQ(library_.run(nullptr, tensors(), workspace_, sizeof(workspace_)), TILEWRIGHT_NULL_ARGUMENT);
+  EXPECT_EQ(library_.run(nullptr, tensors(), workspace_, sizeof(workspace_)),
+            TILEWRIGHT_NULL_ARGUMENT);
   call_.struct_size = 8;
   EXPECT_EQ(run(), TILEWRIGHT_BAD_CALL);
   call_ = tilewright_call_make(nullptr, &error_);
@@ -110,8 +111,9 @@ TEST_F(LlvmEntry, Executor) {
   tilewright_executor executor{};
   executor.struct_size = sizeof(executor);
   executor.num_workers = 2;
-  executor.parallel_for = [](const tilewright_executor*, const tilewright_call*, std::int64_t, std::int64_t,
-                             std::int64_t, tilewright_task, void*) -> tilewright_status { return -16; };
+  executor.parallel_for = [](const tilewright_executor*, const tilewright_call*, std::int64_t,
+                             std::int64_t, std::int64_t, tilewright_task,
+                             void*) -> tilewright_status { return -16; };
   call_ = tilewright_call_make(&executor, &error_);
   EXPECT_EQ(run(), TILEWRIGHT_EXECUTOR_FAILED);
   EXPECT_EQ(error_.status, TILEWRIGHT_EXECUTOR_FAILED);
@@ -171,7 +173,8 @@ TEST_F(LlvmEntry, RankTypeDevice) {
 }
 
 TEST_F(LlvmEntry, Shapes) {
-  auto with = [&](int p, int d, std::int64_t value, int argument, int dimension, std::int64_t expected) {
+  auto with = [&](int p, int d, std::int64_t value, int argument, int dimension,
+                  std::int64_t expected) {
     const std::int64_t good = tensor(p).dl.shape[d];
     tensor(p).dl.shape[d] = value;
     expect_refused(TILEWRIGHT_WRONG_SHAPE, argument, dimension);
@@ -271,7 +274,8 @@ TEST_F(LlvmEntry, Workspace) {
   EXPECT_EQ(error_.got, 63);
   EXPECT_EQ(library_.run(&call_, tensors(), nullptr, 64), TILEWRIGHT_WORKSPACE_TOO_SMALL);
   EXPECT_EQ(library_.run(&call_, tensors(), workspace_ + 8, 128), TILEWRIGHT_WORKSPACE_MISALIGNED);
-  auto* inside = reinterpret_cast<char*>(reinterpret_cast<std::uintptr_t>(tensor(2).dl.data) & ~std::uintptr_t{63});
+  auto* inside = reinterpret_cast<char*>(reinterpret_cast<std::uintptr_t>(tensor(2).dl.data) &
+                                         ~std::uintptr_t{63});
   EXPECT_EQ(library_.run(&call_, tensors(), inside, 128), TILEWRIGHT_OVERLAP);
 }
 
@@ -325,11 +329,16 @@ TEST_P(LlvmObject, NoOpenSymbolNoWritableDataSameBytes) {
   ASSERT_GE(file, 0);
   close(file);
   std::ofstream(path, std::ios::binary) << first.artifact().object.bytes;
-  EXPECT_EQ(output_of(std::string("nm -u ") + path), "                 w __x86_get_cpuid_feature_leaf\n");
-  EXPECT_EQ(output_of(std::string("nm -g --defined-only --format=just-symbols ") + path), "maths\nmaths_query\n");
+  EXPECT_EQ(output_of(std::string("nm -u ") + path),
+            "                 w __x86_get_cpuid_feature_leaf\n");
+  EXPECT_EQ(output_of(std::string("nm -g --defined-only --format=just-symbols ") + path),
+            "maths\nmaths_query\n");
   // Sections that are both allocated and writable, other than those that relocation needs, must be empty.
-  EXPECT_EQ(output_of(std::string("readelf -SW ") + path + " | grep -E ' WA[^L]* ' | grep -vE ' 000000 00 '"), "");
-  EXPECT_EQ(output_of(std::string("readelf -SW ") + path + " | grep -cE 'init_array|ctors'"), "0\n");
+  EXPECT_EQ(output_of(std::string("readelf -SW ") + path +
+                      " | grep -E ' WA[^L]* ' | grep -vE ' 000000 00 '"),
+            "");
+  EXPECT_EQ(output_of(std::string("readelf -SW ") + path + " | grep -cE 'init_array|ctors'"),
+            "0\n");
   unlink(path);
 }
 
@@ -366,7 +375,8 @@ TEST(LlvmMicroKernel, KeepsItsTileInRegisters) {
   const auto target = host::find_target("x86-64-v4");
   llvm_wall::CompileOptions options;
   options.want_assembly = true;
-  const auto made = artifact::make_artifact(context, program, *target, {"test", "0", "none", "0", "not checked"}, options);
+  const auto made = artifact::make_artifact(context, program, *target,
+                                            {"test", "0", "none", "0", "not checked"}, options);
   ASSERT_TRUE(made.ok()) << messages(made.diagnostics());
   // The one innermost loop: from the label that a backward jump names to that jump.
   const std::string& text = made->object.assembly;
@@ -376,12 +386,14 @@ TEST(LlvmMicroKernel, KeepsItsTileInRegisters) {
   const std::string label = text.substr(begin, text.find(':', begin) - begin);
   std::size_t end = first;
   do end = text.find("\tj", end + 1);
-  while (end != std::string::npos && text.compare(text.find(".LBB", end), label.size(), label) != 0);
+  while (end != std::string::npos &&
+         text.compare(text.find(".LBB", end), label.size(), label) != 0);
   ASSERT_NE(end, std::string::npos);
   const std::string loop = text.substr(begin, end - begin);
   auto count = [&](const std::string& word) {
     int n = 0;
-    for (std::size_t at = loop.find(word); at != std::string::npos; at = loop.find(word, at + 1)) ++n;
+    for (std::size_t at = loop.find(word); at != std::string::npos; at = loop.find(word, at + 1))
+      ++n;
     return n;
   };
   EXPECT_EQ(count("vfmadd231ps\t%zmm"), 24) << loop;

@@ -12,14 +12,15 @@ namespace {
 using ir::ScalarType;
 
 struct Case {
-  std::string value;   // over x[i], y[i], z[i]
+  std::string value;  // over x[i], y[i], z[i]
   std::string result;  // its type
 };
 
 std::string name(ScalarType type) { return std::string(ir::type_text(type)); }
 
-constexpr ScalarType kTypes[] = {ScalarType::Bool, ScalarType::I8,  ScalarType::I32, ScalarType::I64,
-                                 ScalarType::BF16, ScalarType::F16, ScalarType::F32, ScalarType::F64};
+constexpr ScalarType kTypes[] = {ScalarType::Bool, ScalarType::I8,   ScalarType::I32,
+                                 ScalarType::I64,  ScalarType::BF16, ScalarType::F16,
+                                 ScalarType::F32,  ScalarType::F64};
 
 // Operands stand as X, Y, Z.
 std::vector<Case> operation_cases(ScalarType type) {
@@ -35,7 +36,8 @@ std::vector<Case> operation_cases(ScalarType type) {
     const std::string text(info.text);
     const bool compares = info.rule == ir::TypeRule::Compare;
     std::string y = "Y";
-    if (!is_float && (text == "/" || text == "%")) y = "select(Y == " + name(type) + "(0), " + name(type) + "(3), Y)";
+    if (!is_float && (text == "/" || text == "%"))
+      y = "select(Y == " + name(type) + "(0), " + name(type) + "(3), Y)";
     std::string value;
     if (info.syntax == ir::OpSyntax::Infix) value = "X " + text + " " + y;
     if (info.syntax == ir::OpSyntax::Prefix) value = text + "X";
@@ -46,10 +48,12 @@ std::vector<Case> operation_cases(ScalarType type) {
   if (!ir::is_float(type) && type != ScalarType::Bool)
     for (const char* divisor : {"1", "4", "64", "3", "-5", "-1"})
       for (const char* op : {"/", "%"})
-        cases.push_back({std::string("X ") + op + " " + name(type) + "(" + divisor + ")", name(type)});
+        cases.push_back(
+            {std::string("X ") + op + " " + name(type) + "(" + divisor + ")", name(type)});
   if (ir::is_float(type))
     for (ScalarType grid : kTypes)
-      if (ir::is_float(grid) && ir::largest_finite(grid) <= ir::largest_finite(type)) cases.push_back({"round_to(" + name(grid) + ", X)", name(type)});
+      if (ir::is_float(grid) && ir::largest_finite(grid) <= ir::largest_finite(type))
+        cases.push_back({"round_to(" + name(grid) + ", X)", name(type)});
   return cases;
 }
 
@@ -59,7 +63,8 @@ std::vector<Case> cast_cases(ScalarType type) {
     if (to == type || to == ScalarType::Bool) continue;
     std::string operand = "X";
     if (ir::is_float(type) && !ir::is_float(to))
-      operand = "max(min(select(X == X, X, " + name(type) + "(1)), " + name(type) + "(100)), " + name(type) + "(-100))";
+      operand = "max(min(select(X == X, X, " + name(type) + "(1)), " + name(type) + "(100)), " +
+                name(type) + "(-100))";
     cases.push_back({name(to) + "(" + operand + ")", name(to)});
   }
   return cases;
@@ -68,8 +73,9 @@ std::vector<Case> cast_cases(ScalarType type) {
 std::string at(std::string value, const std::string& index) {
   std::string out;
   for (std::size_t i = 0; i < value.size(); ++i) {
-    const bool alone = (i == 0 || !std::isalnum(static_cast<unsigned char>(value[i - 1]))) &&
-                       (i + 1 == value.size() || !std::isalnum(static_cast<unsigned char>(value[i + 1])));
+    const bool alone =
+        (i == 0 || !std::isalnum(static_cast<unsigned char>(value[i - 1]))) &&
+        (i + 1 == value.size() || !std::isalnum(static_cast<unsigned char>(value[i + 1])));
     if (alone && value[i] >= 'X' && value[i] <= 'Z') {
       out += static_cast<char>(value[i] - 'X' + 'x');
       out += "[" + index + "]";
@@ -88,12 +94,14 @@ class LlvmOperations : public EachTarget {
     for (const Case& c : cases) by_result[c.result].push_back(c.value);
     for (const auto& [result, values] : by_result) {
       const std::string t = name(type);
-      std::string text = "program ops for ops {\n  extent N\n  input x : " + t + "[N]\n  input y : " + t +
-                         "[N]\n  input z : " + t + "[N]\n  output o : " + result + "[" +
-                         std::to_string(values.size()) + ", N]\n";
+      std::string text = "program ops for ops {\n  extent N\n  input x : " + t +
+                         "[N]\n  input y : " + t + "[N]\n  input z : " + t +
+                         "[N]\n  output o : " + result + "[" + std::to_string(values.size()) +
+                         ", N]\n";
       const std::string index = vector ? "t * 16 + i" : "i";
-      text += vector ? "  for t in 0 .. (N + 15) / 16 {\n vector i in 0 .. 16 {\n if t * 16 + i < N {\n"
-                     : "  for i in 0 .. N {\n";
+      text +=
+          vector ? "  for t in 0 .. (N + 15) / 16 {\n vector i in 0 .. 16 {\n if t * 16 + i < N {\n"
+                 : "  for i in 0 .. N {\n";
       for (std::size_t v = 0; v < values.size(); ++v)
         text += "o[" + std::to_string(v) + ", " + index + "] = " + at(values[v], index) + "\n";
       text += vector ? "}\n}\n}\n}\n" : "}\n}\n";

@@ -12,7 +12,8 @@ namespace {
 
 class LlvmPrograms : public EachTarget {
  protected:
-  void check(const std::string& text, std::initializer_list<ir::Bindings> runs, const RunOptions& options = {}) {
+  void check(const std::string& text, std::initializer_list<ir::Bindings> runs,
+             const RunOptions& options = {}) {
     SCOPED_TRACE(text);
     const program::Program program = parse_text(text);
     CompiledProgram library(context, program, target);
@@ -50,10 +51,12 @@ TEST_P(LlvmPrograms, AccessPatterns) {
 TEST_P(LlvmPrograms, EveryElementTypeUnderMasks) {
   for (const char* type : {"bool", "i8", "i32", "i64", "bf16", "f16", "f32", "f64"})
     for (int width : {3, 16, 64})
-      check("program masked for masked {\n extent N\n input x : " + std::string(type) + "[N]\n output o : " + type +
-                "[N]\n output s : " + type + "[2 * N]\n for t in 0 .. (N + " + std::to_string(width - 1) + ") / " +
-                std::to_string(width) + " {\n vector i in 0 .. " + std::to_string(width) + " {\n let n = t * " +
-                std::to_string(width) + " + i {\n if n < N {\n o[N - 1 - n] = x[n]\n s[2 * n] = x[N - 1 - n]\n " +
+      check("program masked for masked {\n extent N\n input x : " + std::string(type) +
+                "[N]\n output o : " + type + "[N]\n output s : " + type +
+                "[2 * N]\n for t in 0 .. (N + " + std::to_string(width - 1) + ") / " +
+                std::to_string(width) + " {\n vector i in 0 .. " + std::to_string(width) +
+                " {\n let n = t * " + std::to_string(width) +
+                " + i {\n if n < N {\n o[N - 1 - n] = x[n]\n s[2 * n] = x[N - 1 - n]\n " +
                 "s[2 * n + 1] = x[n]\n }\n }\n }\n }\n}\n",
             {sizes({{"N", 0}}), sizes({{"N", 1}}), sizes({{"N", 67}}), sizes({{"N", 128}})});
 }
@@ -111,29 +114,39 @@ TEST_P(LlvmPrograms, ElseArmsAndNestedConditions) {
 // Lanes with bounds of their own, and a buffer of its own for each lane in every space.
 TEST_P(LlvmPrograms, RaggedLoopsAndPrivateBuffers) {
   for (const char* space : {"register", "stack", "workspace"})
-    check("program ragged for ragged {\n extent N\n input x : f32[N, N]\n output o : f32[N]\n" 
-          "for t in 0 .. (N + 7) / 8 {\n vector i in 0 .. 8 {\n if t * 8 + i < N {\n alloc acc : f32[2] in " +
-              std::string(space) +
-              " {\n acc[0] = f32(0)\n acc[1] = f32(1)\n for k in (t * 8 + i) / 2 .. t * 8 + i {\n"
-              "acc[0] = fma(x[t * 8 + i, k], acc[1], acc[0])\n acc[1] = acc[1] * x[k, t * 8 + i]\n}\n"
-              "o[t * 8 + i] = acc[0]\n}\n}\n}\n}\n}\n",
-          {sizes({{"N", 0}}), sizes({{"N", 1}}), sizes({{"N", 21}})});
+    check(
+        "program ragged for ragged {\n extent N\n input x : f32[N, N]\n output o : f32[N]\n"
+        "for t in 0 .. (N + 7) / 8 {\n vector i in 0 .. 8 {\n if t * 8 + i < N {\n alloc acc : "
+        "f32[2] in " +
+            std::string(space) +
+            " {\n acc[0] = f32(0)\n acc[1] = f32(1)\n for k in (t * 8 + i) / 2 .. t * 8 + i {\n"
+            "acc[0] = fma(x[t * 8 + i, k], acc[1], acc[0])\n acc[1] = acc[1] * x[k, t * 8 + i]\n}\n"
+            "o[t * 8 + i] = acc[0]\n}\n}\n}\n}\n}\n",
+        {sizes({{"N", 0}}), sizes({{"N", 1}}), sizes({{"N", 21}})});
 }
 
 TEST_P(LlvmPrograms, RegisterTileWithTail) {
   for (int width : {4, 8, 16, 32}) {
     const std::string w = std::to_string(width);
     const std::string halves = std::to_string(32 / width);
-    check("program tile for tile {\n extent K\n extent N min 1 max 32\n input a : f32[K, 3]\n input b : f32[K, N]\n output c : f32[3, N]\n"
-          "alloc acc : f32[3, 32] in register {\n"
-          "unrolled r0 in 0 .. 3 {\n unrolled p0 in 0 .. " + halves + " {\n vector j0 in 0 .. " + w +
-          " {\n acc[r0, p0 * " + w + " + j0] = f32(0)\n }\n }\n }\n"
-          "for k in 0 .. K {\n unrolled r in 0 .. 3 {\n unrolled p in 0 .. " + halves + " {\n vector j in 0 .. " + w +
-          " {\n if p * " + w + " + j < N {\n acc[r, p * " + w + " + j] = fma(a[k, r], b[k, p * " + w + " + j], acc[r, p * " + w +
-          " + j])\n }\n }\n }\n }\n }\n"
-          "unrolled r1 in 0 .. 3 {\n unrolled p1 in 0 .. " + halves + " {\n vector j1 in 0 .. " + w +
-          " {\n if p1 * " + w + " + j1 < N {\n c[r1, p1 * " + w + " + j1] = acc[r1, 31 - (31 - (p1 * " + w + " + j1))]\n }\n }\n }\n }\n}\n}\n",
-          {sizes({{"K", 0}, {"N", 5}}), sizes({{"K", 9}, {"N", 1}}), sizes({{"K", 4}, {"N", 32}}), sizes({{"K", 3}, {"N", 27}})});
+    check(
+        "program tile for tile {\n extent K\n extent N min 1 max 32\n input a : f32[K, 3]\n input "
+        "b : f32[K, N]\n output c : f32[3, N]\n"
+        "alloc acc : f32[3, 32] in register {\n"
+        "unrolled r0 in 0 .. 3 {\n unrolled p0 in 0 .. " +
+            halves + " {\n vector j0 in 0 .. " + w + " {\n acc[r0, p0 * " + w +
+            " + j0] = f32(0)\n }\n }\n }\n"
+            "for k in 0 .. K {\n unrolled r in 0 .. 3 {\n unrolled p in 0 .. " +
+            halves + " {\n vector j in 0 .. " + w + " {\n if p * " + w +
+            " + j < N {\n acc[r, p * " + w + " + j] = fma(a[k, r], b[k, p * " + w +
+            " + j], acc[r, p * " + w +
+            " + j])\n }\n }\n }\n }\n }\n"
+            "unrolled r1 in 0 .. 3 {\n unrolled p1 in 0 .. " +
+            halves + " {\n vector j1 in 0 .. " + w + " {\n if p1 * " + w +
+            " + j1 < N {\n c[r1, p1 * " + w + " + j1] = acc[r1, 31 - (31 - (p1 * " + w +
+            " + j1))]\n }\n }\n }\n }\n}\n}\n",
+        {sizes({{"K", 0}, {"N", 5}}), sizes({{"K", 9}, {"N", 1}}), sizes({{"K", 4}, {"N", 32}}),
+         sizes({{"K", 3}, {"N", 27}})});
   }
 }
 
@@ -234,7 +247,8 @@ TEST_P(LlvmPrograms, GemmOnThreads) {
   tilewright_pool* pool = nullptr;
   ASSERT_EQ(tilewright_pool_create(3, &pool), TILEWRIGHT_OK);
   for (std::uint64_t seed = 1; seed < 6; ++seed)
-    check(kGemm, {sizes({{"M", 41}, {"N", 133}, {"K", 19}}), sizes({{"M", 5}, {"N", 32}, {"K", 1}})},
+    check(kGemm,
+          {sizes({{"M", 41}, {"N", 133}, {"K", 19}}), sizes({{"M", 5}, {"N", 32}, {"K", 1}})},
           {.executor = tilewright_pool_executor(pool), .seed = seed});
   tilewright_pool_destroy(pool);
 }
@@ -243,7 +257,8 @@ TEST_P(LlvmPrograms, GemmOnThreads) {
 TEST_P(LlvmPrograms, CapturesAndNestedParallel) {
   tilewright_pool* pool = nullptr;
   ASSERT_EQ(tilewright_pool_create(2, &pool), TILEWRIGHT_OK);
-  for (const tilewright_executor* executor : {static_cast<const tilewright_executor*>(nullptr), tilewright_pool_executor(pool)})
+  for (const tilewright_executor* executor :
+       {static_cast<const tilewright_executor*>(nullptr), tilewright_pool_executor(pool)})
     check(R"(program captures for captures {
   extent N
   input x : f32[N, 8]
@@ -274,7 +289,8 @@ TEST_P(LlvmPrograms, CapturesAndNestedParallel) {
     }
   }
 })",
-          {sizes({{"N", 0}}), sizes({{"N", 1}}), sizes({{"N", 10}}), sizes({{"N", 33}})}, {.executor = executor});
+          {sizes({{"N", 0}}), sizes({{"N", 1}}), sizes({{"N", 10}}), sizes({{"N", 33}})},
+          {.executor = executor});
   tilewright_pool_destroy(pool);
 }
 
