@@ -76,7 +76,7 @@ class MachineVerb final : public Verb {
               " vectors of " + std::to_string(machine->vector.bits) + " bits\n";
     }
     if (json_)
-      session.print(all);
+      session.print_json(all);
     else
       session.print(text);
     return kExitOk;
