@@ -2,6 +2,7 @@
 #include "apps/cli/arguments.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 
 namespace tilewright::cli {
 

@@ -8,6 +8,7 @@
 
 #include "apps/cli/tensors.h"
 #include "apps/cli/verb.h"
+#include "tilewright/runtime.h"
 
 namespace tilewright::cli {
 
@@ -36,8 +37,8 @@ class Bench final : public Verb {
     if (!work.load_algorithm() || !work.load_schedule("")) return kExitDiagnostics;
     const auto given = gather_tensors(session, work, {}, 1);
     if (!given || !work.lower()) return kExitDiagnostics;
-    auto kernel =
-        session.take(Kernel::make(work, target_.empty() ? "native" : target_), work.algorithm_source());
+    auto kernel = session.take(Kernel::make(work, target_.empty() ? "native" : target_),
+                               work.algorithm_source());
     if (!kernel) return kExitDiagnostics;
     Arrays arrays = make_arrays(work.program(), given->sizes, given->inputs);
     if (!session.take((*kernel)->bind(arrays, static_cast<int>(threads_)))) return kExitDiagnostics;
@@ -62,7 +63,9 @@ class Bench final : public Verb {
 
   void report(Session& session, const Work& work, const ir::Bindings& sizes,
               const std::vector<double>& seconds) const {
-    auto quantile = [&](double q) { return seconds[static_cast<std::size_t>(q * static_cast<double>(seconds.size() - 1))]; };
+    auto quantile = [&](double q) {
+      return seconds[static_cast<std::size_t>(q * static_cast<double>(seconds.size() - 1))];
+    };
     const std::string at = check::sizes_text(work.algorithm().extents, sizes);
     if (json_) {
       Json out = Json::object();
@@ -74,7 +77,7 @@ class Bench final : public Verb {
       out.set("fastest_seconds", seconds.front());
       out.set("tenth_seconds", quantile(0.1));
       out.set("ninetieth_seconds", quantile(0.9));
-      session.print(out);
+      session.print_json(out);
       return;
     }
     char text[160];

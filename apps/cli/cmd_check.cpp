@@ -20,12 +20,14 @@ class Check final : public Verb {
  public:
   void declare(Arguments& arguments) override {
     stages_.declare_inputs(arguments);
-    arguments.option("-p,--program", program_, "FILE", "a .twp file to check instead of a schedule");
+    arguments.option("-p,--program", program_, "FILE",
+                     "a .twp file to check instead of a schedule");
     arguments.list("--sizes", sizes_, "EXTENT=N", "check at these sizes alone");
     arguments.number("--seed", seed_, 0, "N", "of the inputs");
     arguments.flag("--wide", options_.wide, "with --sizes: inputs of wide magnitude");
     arguments.flag("--replay", replay_, "with --sizes: list the cells that differ");
-    arguments.number("--budget", options_.step_budget, 1, "STEPS", "steps that all runs may take together");
+    arguments.number("--budget", options_.step_budget, 1, "STEPS",
+                     "steps that all runs may take together");
     arguments.flag("--json", json_, "print the report as JSON");
   }
 
@@ -49,8 +51,9 @@ class Check final : public Verb {
         return kExitDiagnostics;
       options_.sizes.push_back(bindings);
     }
-    const auto report = session.take(
-        check::check_program(work.context(), work.algorithm(), program, options_), work.algorithm_source());
+    const auto report =
+        session.take(check::check_program(work.context(), work.algorithm(), program, options_),
+                     work.algorithm_source());
     if (!report) return kExitDiagnostics;
     return conclude(session, work, program, *report);
   }
@@ -65,23 +68,28 @@ class Check final : public Verb {
     return true;
   }
 
-  int conclude(Session& session, Work& work, const program::Program& program, const check::Report& report) {
+  int conclude(Session& session, Work& work, const program::Program& program,
+               const check::Report& report) {
     if (json_) {
       Json out = check::to_json(program, report);
       out.set("version", 1);
-      session.print(out);
+      session.print_json(out);
     } else {
       print(session, program, report);
     }
     if (!report.findings.empty()) session.report(report.findings, work.algorithm_source());
     if (replay_) replay(session, work, program);
     if (report.verdict == check::Verdict::NotChecked)
-      session.report({Code::NotChecked, {}, "the program was not checked: " + report.reason,
-                      "raise --budget, or name small sizes with --sizes", {}});
+      session.report({Code::NotChecked,
+                      {},
+                      "the program was not checked: " + report.reason,
+                      "raise --budget, or name small sizes with --sizes",
+                      {}});
     return report.verdict == check::Verdict::Checked ? kExitOk : kExitDiagnostics;
   }
 
-  static void print(Session& session, const program::Program& program, const check::Report& report) {
+  static void print(Session& session, const program::Program& program,
+                    const check::Report& report) {
     std::string text = check::verdict_line(program, report) + "\n";
     if (report.verdict == check::Verdict::Checked) {
       text += std::to_string(report.cells) + " cells compared, largest error " +
@@ -102,7 +110,8 @@ class Check final : public Verb {
   // Every cell beyond its bound, as `c[0, 3]: expected 1, got 2, bound 0.5`.
   void replay(Session& session, Work& work, const program::Program& program) {
     const ir::Bindings& sizes = options_.sizes.front();
-    const ir::TensorMap inputs = ir::random_inputs(work.algorithm(), sizes, options_.seed, options_.wide);
+    const ir::TensorMap inputs =
+        ir::random_inputs(work.algorithm(), sizes, options_.seed, options_.wide);
     const auto reference = ir::interpret_with_bound(work.algorithm(), sizes, inputs);
     auto got = program::interpret(work.context(), program, sizes, inputs);
     if (!reference.ok() || !got.ok()) return;
@@ -113,10 +122,12 @@ class Check final : public Verb {
         const auto violation = ir::find_violation(wanted, tensor);
         if (!violation || violation->cell.size() != tensor.shape.size()) break;
         std::string cell;
-        for (std::int64_t index : violation->cell) cell += (cell.empty() ? "" : ", ") + std::to_string(index);
+        for (std::int64_t index : violation->cell)
+          cell += (cell.empty() ? "" : ", ") + std::to_string(index);
         session.print(std::string(name.text()) + "[" + cell + "]: expected " +
-                      format_double(violation->expected) + ", got " + format_double(violation->got) +
-                      ", bound " + format_double(violation->bound) + "\n");
+                      format_double(violation->expected) + ", got " +
+                      format_double(violation->got) + ", bound " + format_double(violation->bound) +
+                      "\n");
         ++shown;
         const auto at = static_cast<std::size_t>(tensor.offset(violation->cell));
         tensor.data[at] = wanted.value.data[at];

@@ -17,17 +17,23 @@ namespace tilewright::cli {
 
 namespace {
 
-const std::vector<std::string> kEmissions = {"lib", "header", "manifest", "obj", "asm", "llvm", "twp", "tree"};
+const std::vector<std::string> kEmissions = {"lib", "header", "manifest", "obj",
+                                             "asm", "llvm",   "twp",      "tree"};
 
 class Compile final : public Verb {
  public:
   void declare(Arguments& arguments) override {
     stages_.declare_inputs(arguments);
-    arguments.option("-o,--output", folder_, "DIR", "where the files go; the current folder without it");
-    arguments.option("-t,--target", target_, "NAME", "x86-64-v4, x86-64-v3 or native; else the schedule's, else native");
-    arguments.list("--emit", emit_, "KIND", "what to write, of lib, header, manifest, obj, asm, llvm, twp, tree");
-    arguments.flag("--no-check", no_check_, "do not compare with the algorithm; the manifest says so");
-    arguments.number("--check-budget", check_.step_budget, 1, "STEPS", "steps that the comparison may take");
+    arguments.option("-o,--output", folder_, "DIR",
+                     "where the files go; the current folder without it");
+    arguments.option("-t,--target", target_, "NAME",
+                     "x86-64-v4, x86-64-v3 or native; else the schedule's, else native");
+    arguments.list("--emit", emit_, "KIND",
+                   "what to write, of lib, header, manifest, obj, asm, llvm, twp, tree");
+    arguments.flag("--no-check", no_check_,
+                   "do not compare with the algorithm; the manifest says so");
+    arguments.number("--check-budget", check_.step_budget, 1, "STEPS",
+                     "steps that the comparison may take");
     stages_.declare_passes(arguments);
     arguments.flag("--json", json_, "print a report as JSON");
   }
@@ -36,7 +42,8 @@ class Compile final : public Verb {
     if (emit_.empty()) emit_ = {"lib", "header", "manifest"};
     for (const std::string& kind : emit_)
       if (std::find(kEmissions.begin(), kEmissions.end(), kind) == kEmissions.end())
-        return session.usage("compile: --emit: " + in_backticks(kind) + " is none of lib, header, manifest, obj, "
+        return session.usage("compile: --emit: " + in_backticks(kind) +
+                             " is none of lib, header, manifest, obj, "
                              "asm, llvm, twp, tree");
     Work work(session, stages_);
     if (const int status = work.check_usage(); status != kExitOk) return status;
@@ -72,9 +79,9 @@ class Compile final : public Verb {
       return true;
     }
     session.progress("checking against the algorithm");
-    auto report = session.take(
-        check::check_program(work.context(), work.algorithm(), work.program(), check_),
-        work.algorithm_source());
+    auto report =
+        session.take(check::check_program(work.context(), work.algorithm(), work.program(), check_),
+                     work.algorithm_source());
     if (!report) return false;
     report_ = *std::move(report);
     if (report_.verdict == check::Verdict::Refuted) {
@@ -82,8 +89,11 @@ class Compile final : public Verb {
       return false;
     }
     if (report_.verdict == check::Verdict::NotChecked)
-      session.report({Code::NotChecked, {}, "the program was not checked: " + report_.reason,
-                      "raise --check-budget, leave extents open, or give --no-check", {}});
+      session.report({Code::NotChecked,
+                      {},
+                      "the program was not checked: " + report_.reason,
+                      "raise --check-budget, leave extents open, or give --no-check",
+                      {}});
     return true;
   }
 
@@ -135,7 +145,8 @@ class Compile final : public Verb {
     if (!json_) {
       std::string names;
       for (const OutputFile& file : files) names += (names.empty() ? "" : " ") + file.name;
-      session.progress(names + ": " + target.name + ", " + check::verdict_line(work.program(), report_));
+      session.progress(names + ": " + target.name + ", " +
+                       check::verdict_line(work.program(), report_));
       return;
     }
     Json list = Json::array();
@@ -147,7 +158,7 @@ class Compile final : public Verb {
     out.set("folder", folder_);
     out.set("files", std::move(list));
     out.set("check", check::to_json(work.program(), report_));
-    session.print(out);
+    session.print_json(out);
   }
 
   StageOptions stages_;

@@ -33,7 +33,8 @@ std::string diagnostics_text() {
   std::vector<Code> codes = all_codes();
   std::sort(codes.begin(), codes.end(), [](Code a, Code b) { return code_text(a) < code_text(b); });
   std::string text;
-  for (Code code : codes) text += padded(code_text(code), 5) + std::string(code_meaning(code)) + "\n";
+  for (Code code : codes)
+    text += padded(code_text(code), 5) + std::string(code_meaning(code)) + "\n";
   return text;
 }
 
@@ -54,8 +55,10 @@ std::string_view area(std::string_view code) {
 
 std::string code_page(Code code) {
   return std::string(code_text(code)) + ": " + std::string(code_meaning(code)) + "\n" +
-         std::string(severity_name(code_severity(code))) + " from " + std::string(area(code_text(code))) +
-         "\nThe message names what was seen, the caret the place, the line `help:` what would fix it.\n";
+         std::string(severity_name(code_severity(code))) + " from " +
+         std::string(area(code_text(code))) +
+         "\nThe message names what was seen, the caret the place, the line `help:` what would fix "
+         "it.\n";
 }
 
 std::string directives_text() {
@@ -67,10 +70,11 @@ std::string directives_text() {
 }
 
 std::string passes_text() {
-  std::string text = padded("00", 2) + padded("build", 10) + "algorithm and schedule to a program\n";
+  std::string text =
+      padded("00", 2) + padded("build", 10) + "algorithm and schedule to a program\n";
   for (const passes::Pass& pass : passes::all_passes())
-    text += padded((pass.number < 10 ? "0" : "") + std::to_string(pass.number), 2) + padded(pass.name, 10) +
-            std::string(pass.summary) + "\n";
+    text += padded((pass.number < 10 ? "0" : "") + std::to_string(pass.number), 2) +
+            padded(pass.name, 10) + std::string(pass.summary) + "\n";
   return text;
 }
 

@@ -19,7 +19,8 @@ class Opt final : public Verb {
  public:
   void declare(Arguments& arguments) override {
     arguments.positional("FILE", file_, "a .tw, .tws or .twp file");
-    arguments.option("-a,--algorithm", stages_.algorithm, "FILE", "the algorithm that a .tws file is for");
+    arguments.option("-a,--algorithm", stages_.algorithm, "FILE",
+                     "the algorithm that a .tws file is for");
     arguments.list("--pass", passes_, "PASS", "run these passes on a .twp file, in this order");
     arguments.flag("--json", json_, "print JSON instead of text");
   }
@@ -32,8 +33,11 @@ class Opt final : public Verb {
     if (kind == ".tw") return algorithm(session);
     if (kind == ".tws") return schedule(session);
     if (kind == ".twp") return program(session);
-    session.report({Code::FileKind, {}, in_backticks(file_) + " is neither .tw, .tws nor .twp",
-                    "give the file the suffix of what it holds", {}});
+    session.report({Code::FileKind,
+                    {},
+                    in_backticks(file_) + " is neither .tw, .tws nor .twp",
+                    "give the file the suffix of what it holds",
+                    {}});
     return kExitDiagnostics;
   }
 
@@ -42,8 +46,10 @@ class Opt final : public Verb {
     stages_.algorithm = file_;
     Work work(session, stages_);
     if (!work.load_algorithm()) return kExitDiagnostics;
-    if (json_) session.print(ir::to_json(work.algorithm()));
-    else session.print(ir::print(work.algorithm()));
+    if (json_)
+      session.print_json(ir::to_json(work.algorithm()));
+    else
+      session.print(ir::print(work.algorithm()));
     return kExitOk;
   }
 
@@ -58,7 +64,7 @@ class Opt final : public Verb {
       out.set("algorithm", work.schedule().algorithm.text());
       out.set("machine", work.schedule().machine);
       out.set("text", text);
-      session.print(out);
+      session.print_json(out);
     } else {
       session.print(text);
     }
@@ -76,14 +82,19 @@ class Opt final : public Verb {
       for (const passes::Pass& pass : passes::all_passes())
         if (pass.name == name) found = &pass;
       if (found == nullptr) {
-        session.report({Code::UnknownPass, {}, "no pass is named " + in_backticks(name),
-                        "see `tilewright help passes`", {}});
+        session.report({Code::UnknownPass,
+                        {},
+                        "no pass is named " + in_backticks(name),
+                        "see `tilewright help passes`",
+                        {}});
         return kExitDiagnostics;
       }
       *program = found->run(context, *program);
     }
-    if (json_) session.print(program::to_json(*program));
-    else session.print(program::print(*program));
+    if (json_)
+      session.print_json(program::to_json(*program));
+    else
+      session.print(program::print(*program));
     return kExitOk;
   }
 

@@ -6,6 +6,7 @@
 #include "frontend/base/format.h"
 #include "frontend/ir/given.h"
 #include "lowering/program/interpret.h"
+#include "tilewright/runtime.h"
 
 namespace tilewright::cli {
 
@@ -15,10 +16,13 @@ class RunVerb final : public Verb {
  public:
   void declare(Arguments& arguments) override {
     stages_.declare_inputs(arguments);
-    arguments.list("-i,--input", inputs_, "NAME=FILE", "an input from a .npy file; the others come from --seed");
+    arguments.list("-i,--input", inputs_, "NAME=FILE",
+                   "an input from a .npy file; the others come from --seed");
     arguments.list("-o,--output", outputs_, "NAME=FILE", "write an output to a .npy file");
     arguments.number("--seed", seed_, 0, "N", "of the inputs that no file gives");
-    arguments.flag("--interpret", interpret_, "interpret the algorithm, or with --schedule the program");
+    arguments.flag("--interpret", interpret_,
+                   "interpret the algorithm, or with --schedule the program");
+    arguments.flag("--reals", reals_, "interpret over the reals instead of in the declared types");
     arguments.flag("--compare", compare_, "report the error against the algorithm and its bound");
     arguments.option("-t,--target", target_, "NAME", "x86-64-v4, x86-64-v3 or native");
     arguments.number("--threads", threads_, 0, "N", "threads of parallel loops, 0 for all");
@@ -30,14 +34,18 @@ class RunVerb final : public Verb {
       for (const std::string& text : *list)
         if (!split_definition(text))
           return session.usage("run: " + in_backticks(text) + " is not NAME=FILE.npy");
+    if (reals_ && (!interpret_ || !stages_.schedule.empty()))
+      return session.usage("run: --reals needs --interpret and no --schedule");
     if (threads_ > TILEWRIGHT_MAX_THREADS) return session.usage("run: --threads: at most 1024");
     Work work(session, stages_);
     if (const int status = work.check_usage(); status != kExitOk) return status;
-    if (!work.load_algorithm() || !work.load_schedule("") || !check_outputs(session, work)) return kExitDiagnostics;
+    if (!work.load_algorithm() || !work.load_schedule("") || !check_outputs(session, work))
+      return kExitDiagnostics;
     auto given = gather_tensors(session, work, inputs_, static_cast<std::uint64_t>(seed_));
     if (!given) return kExitDiagnostics;
     ir::TensorMap results;
-    if (!(interpret_ ? interpret(session, work, *given, &results) : execute(session, work, *given, &results)))
+    if (!(interpret_ ? interpret(session, work, *given, &results)
+                     : execute(session, work, *given, &results)))
       return kExitDiagnostics;
     if (!write(session, work, results)) return kExitDiagnostics;
     return conclude(session, work, *given, results);
@@ -56,10 +64,12 @@ class RunVerb final : public Verb {
       std::string known;
       for (const ir::Equation* output : work.algorithm().outputs())
         known += (known.empty() ? "" : ", ") + in_backticks(output->name.text());
-      session.report({Code::UnknownTensor, {},
-                      "the algorithm " + in_backticks(work.algorithm().name.text()) + " has no output " +
-                          in_backticks(name),
-                      "its outputs are " + known, {}});
+      session.report({Code::UnknownTensor,
+                      {},
+                      "the algorithm " + in_backticks(work.algorithm().name.text()) +
+                          " has no output " + in_backticks(name),
+                      "its outputs are " + known,
+                      {}});
       return false;
     }
     return true;
@@ -68,7 +78,7 @@ class RunVerb final : public Verb {
   bool interpret(Session& session, Work& work, const GivenTensors& given, ir::TensorMap* results) {
     if (stages_.schedule.empty()) {
       ir::InterpretOptions options;
-      options.reading = ir::Reading::Exact;
+      options.reading = reals_ ? ir::Reading::Reals : ir::Reading::Exact;
       auto all = session.take(ir::interpret(work.algorithm(), given.sizes, given.inputs, options),
                               work.algorithm_source());
       if (!all) return false;
@@ -90,7 +100,8 @@ class RunVerb final : public Verb {
     auto kernel = session.take(Kernel::make(work, target), work.algorithm_source());
     if (!kernel) return false;
     Arrays arrays = make_arrays(work.program(), given.sizes, given.inputs);
-    if (!session.take((*kernel)->bind(arrays, static_cast<int>(threads_))) || !session.take((*kernel)->call()))
+    if (!session.take((*kernel)->bind(arrays, static_cast<int>(threads_))) ||
+        !session.take((*kernel)->call()))
       return false;
     for (std::size_t i = 0; i < arrays.size(); ++i)
       if (work.program().parameters[i].is_output)
@@ -102,18 +113,21 @@ class RunVerb final : public Verb {
     for (const std::string& text : outputs_) {
       const auto definition = split_definition(text);
       const ir::Tensor& tensor = results.at(work.context().symbol(definition->first));
-      if (!session.take(npy::write(definition->second, tensor.type, tensor.shape, ir::tensor_bytes(tensor))))
+      if (!session.take(
+              npy::write(definition->second, tensor.type, tensor.shape, ir::tensor_bytes(tensor))))
         return false;
     }
     return true;
   }
 
-  int conclude(Session& session, Work& work, const GivenTensors& given, const ir::TensorMap& results) {
+  int conclude(Session& session, Work& work, const GivenTensors& given,
+               const ir::TensorMap& results) {
     std::optional<std::map<Symbol, ir::BoundedTensor>> reference;
     if (compare_) {
       session.progress("interpreting the algorithm");
-      reference = session.take(ir::interpret_with_bound(work.algorithm(), given.sizes, given.inputs),
-                               work.algorithm_source());
+      reference =
+          session.take(ir::interpret_with_bound(work.algorithm(), given.sizes, given.inputs),
+                       work.algorithm_source());
       if (!reference) return kExitDiagnostics;
     }
     int status = kExitOk;
@@ -135,9 +149,10 @@ class RunVerb final : public Verb {
         entry.set("max_error_over_bound", accuracy.ratio);
         entry.set("cells_without_bound", accuracy.without_bound);
         entry.set("within_bound", !accuracy.violation.has_value());
-        text += ", largest error " + format_double(accuracy.error) + ", " + format_double(accuracy.ratio) +
-                " of its bound";
-        if (accuracy.violation) status = kExitDiagnostics, report_violation(session, *output, *accuracy.violation);
+        text += ", largest error " + format_double(accuracy.error) + ", " +
+                format_double(accuracy.ratio) + " of its bound";
+        if (accuracy.violation)
+          status = kExitDiagnostics, report_violation(session, *output, *accuracy.violation);
       }
       text += "\n";
       outputs.push(std::move(entry));
@@ -145,16 +160,21 @@ class RunVerb final : public Verb {
     Json out = Json::object();
     out.set("version", 1);
     out.set("outputs", std::move(outputs));
-    if (json_) session.print(out);
-    else session.print(text);
+    if (json_)
+      session.print_json(out);
+    else
+      session.print(text);
     return status;
   }
 
-  static void report_violation(Session& session, const ir::Equation& output, const ir::BoundViolation& violation) {
-    Diagnostic diagnostic{Code::CheckRefuted, {},
-                          in_backticks(output.name.text()) + " differs from the algorithm by more than the bound",
-                          "run `tilewright check` with the same schedule to find small sizes that show it",
-                          {}};
+  static void report_violation(Session& session, const ir::Equation& output,
+                               const ir::BoundViolation& violation) {
+    Diagnostic diagnostic{
+        Code::CheckRefuted,
+        {},
+        in_backticks(output.name.text()) + " differs from the algorithm by more than the bound",
+        "run `tilewright check` with the same schedule to find small sizes that show it",
+        {}};
     diagnostic.evidence = {{"cell", ir::shape_text(violation.cell)},
                            {"expected", format_double(violation.expected)},
                            {"got", format_double(violation.got)},
@@ -168,6 +188,7 @@ class RunVerb final : public Verb {
   std::int64_t seed_ = 1;
   std::int64_t threads_ = 0;
   bool interpret_ = false;
+  bool reals_ = false;
   bool compare_ = false;
   bool json_ = false;
 };

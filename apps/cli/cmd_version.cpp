@@ -15,9 +15,8 @@ namespace tilewright::cli {
 namespace {
 
 // What the design names and this build does not have.
-constexpr std::array kAbsentTargets = {"nvidia",  "nvidia-direct", "amd",
-                                       "tpu",     "trainium",      "tenstorrent",
-                                       "accelerators"};
+constexpr std::array kAbsentTargets = {"nvidia",   "nvidia-direct", "amd",         "tpu",
+                                       "trainium", "tenstorrent",   "accelerators"};
 
 // libLLVM loads Debian's Z3; nothing here links it yet, so it is asked by name.
 std::string z3_version() {
@@ -58,8 +57,10 @@ class Version final : public Verb {
     out.set("isl", poly::library_version());
     out.set("z3", z3_version());
     out.set("targets", std::move(targets));
-    if (json_) session.print(out);
-    else print(session, out);
+    if (json_)
+      session.print_json(out);
+    else
+      print(session, out);
     return kExitOk;
   }
 
@@ -72,9 +73,11 @@ class Version final : public Verb {
     for (const Json& entry : *out.find("targets")->as_array()) {
       const bool built = *entry.find("built")->as_bool();
       text += "  " + *entry.find("name")->as_string();
-      if (!built) text += ": absent";
-      else text += ": built, " + *entry.find("needs")->as_string() +
-                   (*entry.find("runs_here")->as_bool() ? ", runs here" : ", does not run here");
+      if (!built)
+        text += ": absent";
+      else
+        text += ": built, " + *entry.find("needs")->as_string() +
+                (*entry.find("runs_here")->as_bool() ? ", runs here" : ", does not run here");
       text += "\n";
     }
     session.print(text);

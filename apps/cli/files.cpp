@@ -55,7 +55,7 @@ class Pending {
   }
 
   Result<Ok> add(const std::string& path, std::string_view bytes) {
-    struct stat status {};
+    struct stat status{};
     if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
       return cannot_write(path, "it is there and no regular file");
     std::string temporary = path + ".XXXXXX";
@@ -73,7 +73,8 @@ class Pending {
   Result<Ok> rename_all() {
     while (!files_.empty()) {
       const auto [temporary, path] = files_.back();
-      if (::rename(temporary.c_str(), path.c_str()) != 0) return cannot_write(path, std::strerror(errno));
+      if (::rename(temporary.c_str(), path.c_str()) != 0)
+        return cannot_write(path, std::strerror(errno));
       files_.pop_back();
     }
     return Ok{};
@@ -87,13 +88,17 @@ class Pending {
 
 Result<Source> read_source(const std::string& path) {
   const bool standard_input = path == "-";
-  Descriptor file{standard_input ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (file.fd < 0) return cannot_read(path, std::strerror(errno), "check the name and the permissions");
-  struct stat status {};
-  if (::fstat(file.fd, &status) != 0) return cannot_read(path, std::strerror(errno), "check the file");
+  Descriptor file{standard_input ? STDIN_FILENO
+                                 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (file.fd < 0)
+    return cannot_read(path, std::strerror(errno), "check the name and the permissions");
+  struct stat status{};
+  if (::fstat(file.fd, &status) != 0)
+    return cannot_read(path, std::strerror(errno), "check the file");
   if (S_ISDIR(status.st_mode)) return cannot_read(path, "it is a directory", "name a file in it");
   if (!standard_input && !S_ISREG(status.st_mode))
-    return cannot_read(path, "it is no regular file", "name a regular file, or `-` for standard input");
+    return cannot_read(path, "it is no regular file",
+                       "name a regular file, or `-` for standard input");
   std::string text;
   char block[1 << 16];
   for (;;) {
@@ -115,7 +120,8 @@ Result<Ok> write_files(const std::string& folder, const std::vector<OutputFile>&
     return cannot_write(folder, error ? error.message() : "it is there and no folder");
   Pending pending;
   for (const OutputFile& file : files)
-    TILEWRIGHT_CHECK_OK(pending.add((std::filesystem::path(folder) / file.name).string(), file.bytes));
+    TILEWRIGHT_CHECK_OK(
+        pending.add((std::filesystem::path(folder) / file.name).string(), file.bytes));
   return pending.rename_all();
 }
 

@@ -42,9 +42,10 @@ DLDataType dl_type(ir::ScalarType type) {
 
 // Calls int32_t NAME(call, tensor * count, workspace, size): the number of tensors is known at run time.
 template <std::size_t... I>
-std::int32_t call_with(void* function, const tilewright_call* call, tilewright_tensor* tensors, void* workspace,
-                       std::size_t size, std::index_sequence<I...>) {
-  using Function = std::int32_t (*)(const tilewright_call*, decltype(&tensors[I])..., void*, std::size_t);
+std::int32_t call_with(void* function, const tilewright_call* call, tilewright_tensor* tensors,
+                       void* workspace, std::size_t size, std::index_sequence<I...>) {
+  using Function =
+      std::int32_t (*)(const tilewright_call*, decltype(&tensors[I])..., void*, std::size_t);
   return reinterpret_cast<Function>(function)(call, &tensors[I]..., workspace, size);
 }
 template <std::size_t... I>
@@ -75,9 +76,11 @@ struct TemporaryFolder {
 
 Result<std::string> make_temporary_folder() {
   const char* base = std::getenv("TMPDIR");
-  std::string path = std::string(base != nullptr && *base != '\0' ? base : "/tmp") + "/tilewright.XXXXXX";
+  std::string path =
+      std::string(base != nullptr && *base != '\0' ? base : "/tmp") + "/tilewright.XXXXXX";
   if (::mkdtemp(path.data()) == nullptr)
-    return fail(Code::FileWrite, {}, in_backticks(path) + " cannot be made: " + std::strerror(errno),
+    return fail(Code::FileWrite, {},
+                in_backticks(path) + " cannot be made: " + std::strerror(errno),
                 "set TMPDIR to a folder that you may write to");
   return path;
 }
@@ -95,12 +98,15 @@ Result<Ok> link_shared(const std::string& object, const std::string& shared) {
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   pid_t child = 0;
-  if (const int error = ::posix_spawnp(&child, name.c_str(), nullptr, nullptr, argv.data(), environ); error != 0)
+  if (const int error =
+          ::posix_spawnp(&child, name.c_str(), nullptr, nullptr, argv.data(), environ);
+      error != 0)
     return link_failed(in_backticks(name) + ": " + std::strerror(error));
   int status = 0;
   while (::waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return link_failed(std::strerror(errno));
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return link_failed(in_backticks(name) + " failed");
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    return link_failed(in_backticks(name) + " failed");
   return Ok{};
 }
 
@@ -156,7 +162,8 @@ Result<std::unique_ptr<Kernel>> Kernel::make(Work& work, const std::string& targ
   if (impl.library == nullptr) return link_failed(::dlerror());
   impl.function = ::dlsym(impl.library, impl.name.c_str());
   impl.query = ::dlsym(impl.library, (impl.name + "_query").c_str());
-  if (impl.function == nullptr || impl.query == nullptr) return link_failed("its functions are missing");
+  if (impl.function == nullptr || impl.query == nullptr)
+    return link_failed("its functions are missing");
   return kernel;
 }
 
@@ -194,7 +201,8 @@ Result<Ok> Kernel::call() {
   }));
 }
 
-Arrays make_arrays(const program::Program& program, const ir::Bindings& sizes, const ir::TensorMap& inputs) {
+Arrays make_arrays(const program::Program& program, const ir::Bindings& sizes,
+                   const ir::TensorMap& inputs) {
   Arrays out;
   for (const program::Parameter& parameter : program.parameters) {
     npy::Array array;

@@ -10,6 +10,7 @@
 
 #include "apps/cli/work.h"
 #include "apps/npy/npy.h"
+#include "frontend/ir/value.h"
 
 namespace tilewright::cli {
 
@@ -35,7 +36,8 @@ class Kernel {
 };
 
 // Outputs of these sizes, filled with a pattern that no kernel leaves by chance; inputs moved in.
-Arrays make_arrays(const program::Program& program, const ir::Bindings& sizes, const ir::TensorMap& inputs);
+Arrays make_arrays(const program::Program& program, const ir::Bindings& sizes,
+                   const ir::TensorMap& inputs);
 ir::Tensor tensor_of(const npy::Array& array);
 
 }  // namespace tilewright::cli

@@ -73,11 +73,12 @@ int run_tool(const std::vector<std::string>& words) {
 }
 
 int report_defect(const char* what) {
-  std::fprintf(stderr,
-               "tilewright: internal error: %s\n"
-               "This is a defect of tilewright. Please report it with the command, its input files and the\n"
-               "output of `tilewright version`.\n",
-               what);
+  std::fprintf(
+      stderr,
+      "tilewright: internal error: %s\n"
+      "This is a defect of tilewright. Please report it with the command, its input files and the\n"
+      "output of `tilewright version`.\n",
+      what);
   return kExitInternal;
 }
 

@@ -62,8 +62,11 @@ int Session::finish(int status) {
   errno = 0;
   const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
   if (!failed) return status;
-  report({Code::FileWrite, {}, std::string("standard output cannot be written: ") + std::strerror(errno),
-          "check what the output is connected to", {}});
+  report({Code::FileWrite,
+          {},
+          std::string("standard output cannot be written: ") + std::strerror(errno),
+          "check what the output is connected to",
+          {}});
   return status == kExitOk ? kExitDiagnostics : status;
 }
 

@@ -40,14 +40,12 @@ class Session {
 
   // Standard output; a failure to write is seen at finish().
   void print(std::string_view text);
-  void print(const Json& json) { print(json.dump() + "\n"); }
+  void print_json(const Json& value) { print(value.dump() + "\n"); }
   // Standard error, only when a person watches.
   void progress(std::string_view text) const;
   void note(std::string_view text) const;  // standard error, always
   // Flushes standard output; kExitDiagnostics instead of kExitOk when that fails.
   int finish(int status);
-
-  bool json = false;  // --json, declared by the verbs that report
 
  private:
   bool colour() const;

@@ -15,7 +15,8 @@ struct GivenTensors {
 
 // `files` are NAME=FILE.npy for inputs; the others are filled from the seed. Sizes come from -D and from the
 // dimensions of the files. None after reporting.
-std::optional<GivenTensors> gather_tensors(Session& session, Work& work, const std::vector<std::string>& files,
+std::optional<GivenTensors> gather_tensors(Session& session, Work& work,
+                                           const std::vector<std::string>& files,
                                            std::uint64_t seed);
 
 // Largest error and largest error over bound of one output.

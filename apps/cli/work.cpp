@@ -13,6 +13,7 @@
 #include "lowering/program/text.h"
 #include "lowering/program/verify.h"
 #include "schedules/directives/text.h"
+#include "schedules/polyhedra/check_reads.h"
 
 namespace tilewright::cli {
 
@@ -44,13 +45,16 @@ std::string pass_names() {
 
 void StageOptions::declare_inputs(Arguments& arguments) {
   arguments.positional("FILE", algorithm, "the algorithm, a .tw file or `-`");
-  arguments.option("-s,--schedule", schedule, "FILE", "the schedule, a .tws file; without one loops stay serial");
+  arguments.option("-s,--schedule", schedule, "FILE",
+                   "the schedule, a .tws file; without one loops stay serial");
   arguments.list("-D", definitions, "EXTENT=N", "fix an extent, as in -D M=1024");
 }
 
 void StageOptions::declare_passes(Arguments& arguments) {
-  arguments.list("--print-after", print_after, "PASS", "print the program after a pass, or after `all`");
-  arguments.option("--dump-dir", dump_dir, "DIR", "write NN_pass.twp into a folder after each pass");
+  arguments.list("--print-after", print_after, "PASS",
+                 "print the program after a pass, or after `all`");
+  arguments.option("--dump-dir", dump_dir, "DIR",
+                   "write NN_pass.twp into a folder after each pass");
   arguments.list("--override", overrides, "NN_pass.twp", "go on with this program after that pass");
   arguments.flag("--verify-each", verify_each, "verify the program after each pass");
   arguments.flag("--time-passes", time_passes, "print the time of each pass on standard error");
@@ -62,13 +66,15 @@ int Work::check_usage() {
   definitions_ = *definitions;
   for (const std::string& name : options_.print_after)
     if (name != "all" && !is_pass(name))
-      return session_.usage("--print-after: no pass " + in_backticks(name) + "; there are " + pass_names());
+      return session_.usage("--print-after: no pass " + in_backticks(name) + "; there are " +
+                            pass_names());
   for (const std::string& path : options_.overrides) {
     const std::string name = std::filesystem::path(path).filename().string();
     Override found;
     if (name == dump_name(0, "build")) found = {path, 0, "build"};
     for (const passes::Pass& pass : passes::all_passes())
-      if (name == dump_name(pass.number, pass.name)) found = {path, pass.number, std::string(pass.name)};
+      if (name == dump_name(pass.number, pass.name))
+        found = {path, pass.number, std::string(pass.name)};
     if (found.path.empty())
       return session_.usage("--override: " + in_backticks(name) +
                             " is not named like the file that --dump-dir writes after a pass");
@@ -81,7 +87,8 @@ bool Work::load_algorithm() {
   auto source = session_.take(read_source(options_.algorithm));
   if (!source) return false;
   algorithm_source_.emplace(*std::move(source));
-  auto algorithm = session_.take(ir::parse_algorithm(context_, *algorithm_source_), algorithm_source());
+  auto algorithm =
+      session_.take(ir::parse_algorithm(context_, *algorithm_source_), algorithm_source());
   if (!algorithm) return false;
   algorithm_ = *std::move(algorithm);
   algorithm_hash_ = ir::algorithm_hash(algorithm_);
@@ -115,10 +122,12 @@ bool Work::fix_extents() {
     const bool fits = value >= extent->min && (!extent->max || value <= *extent->max) &&
                       value % std::max<std::int64_t>(extent->multiple_of, 1) == 0;
     if (!fits) {
-      session_.report({{Code::BindingMismatch, extent->span,
+      session_.report({{Code::BindingMismatch,
+                        extent->span,
                         in_backticks(name) + " cannot be " + std::to_string(value) +
                             ": its declaration allows other values",
-                        "choose a size in the declared range, or widen the range", {}}},
+                        "choose a size in the declared range, or widen the range",
+                        {}}},
                       algorithm_source());
       return false;
     }
@@ -130,16 +139,18 @@ bool Work::fix_extents() {
 }
 
 bool Work::lower() {
+  if (!session_.take(poly::check_reads(polyhedra_, algorithm_), algorithm_source())) return false;
   times_.clear();
   const double begin = now();
   auto built = session_.take(build::build(context_, polyhedra_, algorithm_, schedule_),
                              schedule_source_ ? schedule_source() : algorithm_source());
   if (!built) return false;
-  Result<program::Program> lowered = passes::run_passes(
-      context_, *std::move(built), [&](int number, std::string_view name, const program::Program& program) {
-        times_.emplace_back(name, now());
-        return after_pass(number, name, program);
-      });
+  Result<program::Program> lowered =
+      passes::run_passes(context_, *std::move(built),
+                         [&](int number, std::string_view name, const program::Program& program) {
+                           times_.emplace_back(name, now());
+                           return after_pass(number, name, program);
+                         });
   if (!lowered.ok()) {
     session_.report(lowered.diagnostics(), override_source_ ? &*override_source_ : nullptr);
     return false;
@@ -182,7 +193,8 @@ Result<std::optional<program::Program>> Work::after_pass(int number, std::string
   if (options_.verify_each) {
     std::vector<Diagnostic> findings = program::verify(now_current);
     if (!findings.empty()) {
-      for (Diagnostic& finding : findings) finding.evidence.emplace_back("after pass", std::string(name));
+      for (Diagnostic& finding : findings)
+        finding.evidence.emplace_back("after pass", std::string(name));
       return Failure{std::move(findings)};
     }
   }
@@ -202,11 +214,13 @@ std::optional<std::map<std::string, std::int64_t>> read_definitions(
     std::int64_t value = -1;
     if (definition) {
       const std::string& digits = definition->second;
-      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+      const auto [end, error] =
+          std::from_chars(digits.data(), digits.data() + digits.size(), value);
       if (error != std::errc() || end != digits.data() + digits.size()) value = -1;
     }
     if (value < 0) {
-      session.usage(option + ": " + in_backticks(text) + " is not EXTENT=N with a size N of at least 0");
+      session.usage(option + ": " + in_backticks(text) +
+                    " is not EXTENT=N with a size N of at least 0");
       return std::nullopt;
     }
     if (!out.emplace(definition->first, value).second) {
@@ -225,7 +239,8 @@ bool bind_sizes(Session& session, ir::Context& context, const ir::Algorithm& alg
       std::string known;
       for (const ir::ExtentDecl& extent : algorithm.extents)
         known += (known.empty() ? "" : ", ") + in_backticks(extent.name.text());
-      session.report({Code::UnknownExtent, {},
+      session.report({Code::UnknownExtent,
+                      {},
                       "the algorithm " + in_backticks(algorithm.name.text()) + " has no extent " +
                           in_backticks(name),
                       known.empty() ? "leave the size out: the algorithm has no extents"
@@ -243,9 +258,11 @@ bool check_all_bound(Session& session, const ir::Algorithm& algorithm, const Sou
   std::vector<Diagnostic> missing;
   for (const ir::ExtentDecl& extent : algorithm.extents)
     if (!sizes.contains(extent.name))
-      missing.push_back({Code::MissingExtent, extent.span,
+      missing.push_back({Code::MissingExtent,
+                         extent.span,
                          "nothing gives the size of " + in_backticks(extent.name.text()),
-                         "add -D " + std::string(extent.name.text()) + "=N", {}});
+                         "add -D " + std::string(extent.name.text()) + "=N",
+                         {}});
   if (missing.empty()) return true;
   session.report(missing, source);
   return false;

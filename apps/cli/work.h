@@ -53,7 +53,9 @@ class Work {
   const ir::Algorithm& algorithm() const { return algorithm_; }
   const tree::Schedule& schedule() const { return schedule_; }
   const program::Program& program() const { return program_; }
-  const Source* algorithm_source() const { return algorithm_source_ ? &*algorithm_source_ : nullptr; }
+  const Source* algorithm_source() const {
+    return algorithm_source_ ? &*algorithm_source_ : nullptr;
+  }
   const Source* schedule_source() const { return schedule_source_ ? &*schedule_source_ : nullptr; }
   const std::map<std::string, std::int64_t>& definitions() const { return definitions_; }
   const std::string& algorithm_hash() const { return algorithm_hash_; }

@@ -83,7 +83,7 @@ bool is_name(std::string_view text) { return !text.empty() && name_length(text) 
 
 TextCursor::TextCursor(const Source& source) {
   if (source.text().size() > kMaxSourceBytes) {
-    report(Code::SourceTooLarge, {}, "the text is longer than 64 MiB",
+    report(Code::SourceTooLarge, {}, "the text is longer than 8 MiB",
            "split it into several files");
     tokens_.emplace_back();
     return;

@@ -35,7 +35,7 @@ struct Token {
 inline constexpr int kMaxNesting = 256;
 inline constexpr int kMaxTextNesting = 4 * kMaxNesting;
 // Longer inputs are refused (E0105).
-inline constexpr std::size_t kMaxSourceBytes = std::size_t{64} << 20;
+inline constexpr std::size_t kMaxSourceBytes = std::size_t{8} << 20;
 // A reader stops collecting diagnostics here.
 inline constexpr std::size_t kMaxDiagnostics = 50;
 

@@ -156,8 +156,7 @@ class EquationRun {
     const int most = intervals_ ? kMaxLanes / 4 : kMaxLanes;
     if (along_fold) width_ = most;
     if (!along_fold && num_index_loops_ > 0)
-      width_ =
-          static_cast<int>(std::min<std::int64_t>(most, loops_[num_index_loops_ - 1].extent));
+      width_ = static_cast<int>(std::min<std::int64_t>(most, loops_[num_index_loops_ - 1].extent));
   }
 
   Result<Ok> compile() {

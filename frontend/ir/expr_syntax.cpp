@@ -130,6 +130,22 @@ SyntaxPtr parse_group(TextCursor& cursor) {
   return inner;
 }
 
+// A word of the language stands in an expression as a function, type or truth value only.
+bool check_word(TextCursor& cursor) {
+  const std::string_view text = cursor.peek().text;
+  if (!is_reserved_name(text) || parse_type(text) || text == "true" || text == "false") return true;
+  const bool callable =
+      function_named(text) || monoid_named(text) || text == "select" || text == "round_to";
+  if (callable && cursor.peek(1).text == "(") return true;
+  if (callable) cursor.next();
+  if (callable)
+    cursor.unexpected("`(` after `" + std::string(text) + "`",
+                      "write what it applies to in `(...)`");
+  else
+    cursor.unexpected("an expression", "write a number, a name, or an operation on them");
+  return false;
+}
+
 SyntaxPtr parse_primary(TextCursor& cursor) {
   const Token token = cursor.peek();
   if (is_number(token)) return parse_number(cursor);
@@ -138,6 +154,7 @@ SyntaxPtr parse_primary(TextCursor& cursor) {
     cursor.unexpected("an expression", "write a number, a name, or an operation on them");
     return nullptr;
   }
+  if (!check_word(cursor)) return nullptr;
   cursor.next();
   if (token.text == "true" || token.text == "false") return make(SyntaxKind::Boolean, token);
   if (cursor.accept("(")) return parse_call(cursor, token);

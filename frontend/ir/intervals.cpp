@@ -118,7 +118,7 @@ Range periodic(MathFunction function, Range a, double ulps) {
 
 template <ScalarType T>
 Range math_range(OpCode op, Range a) {
-  const MathFunction function = math_function(op, ScalarType::F64);
+  const MathFunction function = reference_math(op);
   const double ulps = math_ulps(op);
   if (op == OpCode::Sin || op == OpCode::Cos) return periodic<T>(function, a, ulps);
   if (op == OpCode::Rsqrt) {
@@ -173,9 +173,7 @@ inline Range float_range(OpCode op, Range a, Range b, Range c, bool square) {
   }
 }
 
-inline bool claim(Range a) {
-  return a.low > -kInf || a.high < kInf;
-}
+inline bool claim(Range a) { return a.low > -kInf || a.high < kInf; }
 
 struct Columns {
   const Scalar* low[3];
@@ -246,17 +244,14 @@ bool fast_f32(const Columns& at, int n) {
 
 void float_op(OpCode op, ScalarType type, int arity, bool square, const Columns& at, int n) {
   switch (type) {
-    case ScalarType::F64:
-      return float_loop<ScalarType::F64>(op, arity, square, at, n);
+    case ScalarType::F64: return float_loop<ScalarType::F64>(op, arity, square, at, n);
     case ScalarType::F32:
       if (op == OpCode::Mul && !square && fast_f32<OpCode::Mul>(at, n)) return;
       if (op == OpCode::Add && fast_f32<OpCode::Add>(at, n)) return;
       if (op == OpCode::Sub && fast_f32<OpCode::Sub>(at, n)) return;
       return float_loop<ScalarType::F32>(op, arity, square, at, n);
-    case ScalarType::F16:
-      return float_loop<ScalarType::F16>(op, arity, square, at, n);
-    default:
-      return float_loop<ScalarType::BF16>(op, arity, square, at, n);
+    case ScalarType::F16: return float_loop<ScalarType::F16>(op, arity, square, at, n);
+    default: return float_loop<ScalarType::BF16>(op, arity, square, at, n);
   }
 }
 
@@ -368,9 +363,7 @@ void int_loop(OpCode op, ScalarType type, const Columns& at, int n) {
   }
 }
 
-double to_grid(ScalarType type, double x) {
-  return round_to_type(type, x);
-}
+double to_grid(ScalarType type, double x) { return round_to_type(type, x); }
 
 void float_cast(ScalarType to, const Columns& at, int n) {
   for (int l = 0; l < n; ++l) {
@@ -456,9 +449,7 @@ void op_step(const Op& op, bool square, const Columns& at, int n) {
 
 }  // namespace
 
-bool claims(double low, double high) {
-  return claim({low, high});
-}
+bool claims(double low, double high) { return claim({low, high}); }
 
 void no_claim(bool floating, Scalar* low, Scalar* high) {
   if (floating) {

@@ -395,13 +395,9 @@ Kernel cast_kernel(ScalarType from, ScalarType to) {
                       static_cast<std::size_t>(to)];
 }
 
-Kernel round_kernel(ScalarType grid) {
-  return cast_kernel(ScalarType::F64, grid);
-}
+Kernel round_kernel(ScalarType grid) { return cast_kernel(ScalarType::F64, grid); }
 
-Kernel multiply_add_kernel() {
-  return &run_multiply_add;
-}
+Kernel multiply_add_kernel() { return &run_multiply_add; }
 
 double round_to_16(ScalarType type, double x) {
   return type == ScalarType::F16 ? round_once<ScalarType::F16>(x) : round_once<ScalarType::BF16>(x);

@@ -224,7 +224,33 @@ class Simplifier {
  private:
   Expr linear(Expr expr) {
     auto form = linear_form(expr);
-    return form ? to_expr(context_, *form) : Expr();
+    if (!form) return {};
+    while (join_division(*form)) {
+    }
+    return to_expr(context_, *form);
+  }
+
+  // (x / c) * c*k + (x mod c) * k = x * k: what a fused loop that was split again leaves behind.
+  bool join_division(LinearForm& form) {
+    for (const auto& [quotient, scale] : form.terms) {
+      const auto* div = quotient.as<Op>();
+      if (!div || div->op != OpCode::Div) continue;
+      const auto divisor = index_constant(div->args[1]);
+      if (!divisor || *divisor <= 0) continue;
+      const Expr remainder = context_.floor_mod(div->args[0], div->args[1]);
+      const std::int64_t k = form.coefficient(remainder);
+      if (k == 0 || checked_mul(k, divisor) != Value(scale)) continue;
+      auto whole = linear_form(div->args[0]);
+      LinearForm joined = form;
+      std::erase_if(joined.terms, [&, q = quotient](const auto& term) {
+        return term.first == q || term.first == remainder;
+      });
+      if (!whole || !accumulate(joined, *whole, k)) continue;
+      sort_terms(joined);
+      form = std::move(joined);
+      return true;
+    }
+    return false;
   }
 
   Expr binary(Expr expr, const Op& op) {
@@ -269,8 +295,10 @@ class Simplifier {
     const bool small = range.lo && range.hi && *range.lo >= 0 && *range.hi < *divisor;
     Expr remainder = to_expr(context_, rest);
     if (op.op == OpCode::Mod) return small ? remainder : context_.floor_mod(remainder, op.args[1]);
-    Expr q = to_expr(context_, quotient);
-    return small ? q : context_.add(q, context_.floor_div(remainder, op.args[1]));
+    if (small) return to_expr(context_, quotient);
+    // As a sum in normal form, so that simplifying it again changes nothing.
+    return linear(context_.add(to_expr(context_, quotient),
+                               context_.floor_div(remainder, op.args[1])));
   }
 
   Interval difference(const Op& op) {

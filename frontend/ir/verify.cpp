@@ -139,11 +139,7 @@ class Verifier {
   }
 
   void report(Expr expr, Diagnostic d) {
-    d.span = span_;
-    if (expr_spans_) {
-      const auto it = expr_spans_->find(expr);
-      if (it != expr_spans_->end()) d.span = it->second;
-    }
+    d.span = expr_spans_ ? find_span(*expr_spans_, expr, span_) : span_;
     if (d.span.none()) d.evidence.emplace_back("expression", print(expr));
     out_.push_back(std::move(d));
   }

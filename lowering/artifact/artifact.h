@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "frontend/base/json.h"
 #include "frontend/base/result.h"
 #include "lowering/llvm/compile.h"
 #include "lowering/program/contract.h"
@@ -17,21 +18,22 @@ namespace tilewright::artifact {
 
 // Where a program comes from and what is known of it; the caller's to say.
 struct Origin {
-  std::string tool_version;    // of Tilewright
+  std::string tool_version;  // of Tilewright
   std::string algorithm_hash;  // 32 hex digits
   std::string schedule_name;
   std::string schedule_hash;
   std::string verdict;  // "checked for sizes M=1 N=7, ..."
+  Json check;           // how the verdict came about; null: nothing to say
 };
 
 struct Artifact {
-  std::string library_name;   // "libgemm.a"
-  std::string library;        // an ar archive
-  std::string header_name;    // "gemm.h"
+  std::string library_name;  // "libgemm.a"
+  std::string library;  // an ar archive
+  std::string header_name;  // "gemm.h"
   std::string header;
   std::string manifest_name;  // "gemm.json"
   std::string manifest;
-  llvm_wall::Object object;   // with the texts that were asked for
+  llvm_wall::Object object;  // with the texts that were asked for
 };
 
 Result<Artifact> make_artifact(ir::Context& context, const program::Program& program,

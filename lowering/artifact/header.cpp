@@ -26,17 +26,20 @@ std::string declaration(const program::Program& program, bool is_query) {
     text += ",\n" + indent + (is_const ? "const " : "") + "tilewright_tensor *" +
             c_parameter_name(parameter.name.text());
   }
-  text += ",\n" + indent + (is_query ? "size_t *workspace_size" : "void *workspace, size_t workspace_size");
+  text += ",\n" + indent +
+          (is_query ? "size_t *workspace_size" : "void *workspace, size_t workspace_size");
   return text + ");\n";
 }
 
 std::string contract_text(const program::Program& program, const program::Contract& contract,
                           const host::Target& target, const Origin& origin) {
   const std::string name(program.name.text());
-  std::string text = "/* " + name + ": made by Tilewright " + origin.tool_version + ". Do not edit.\n *\n";
+  std::string text =
+      "/* " + name + ": made by Tilewright " + origin.tool_version + ". Do not edit.\n *\n";
   auto line = [&](std::string words) {
     // The caller names the schedule and the verdict: neither may end the comment.
-    for (auto at = words.find("*/"); at != std::string::npos; at = words.find("*/")) words.replace(at, 2, "* /");
+    for (auto at = words.find("*/"); at != std::string::npos; at = words.find("*/"))
+      words.replace(at, 2, "* /");
     text += words.empty() ? " *\n" : " * " + words + "\n";
   };
   line("Algorithm " + std::string(program.algorithm.text()) + " (" + origin.algorithm_hash + "),");
@@ -45,10 +48,11 @@ std::string contract_text(const program::Program& program, const program::Contra
   line("");
   line("Arguments, in order:");
   for (const program::Parameter& parameter : program.parameters)
-    line("  " + c_parameter_name(parameter.name.text()) + ": " + (parameter.is_output ? "output " : "input ") +
-         shape_text(parameter));
+    line("  " + c_parameter_name(parameter.name.text()) + ": " +
+         (parameter.is_output ? "output " : "input ") + shape_text(parameter));
   line("Extents, read from the shapes:");
-  for (const ir::ExtentDecl& extent : program.extents) line("  " + describe_extent(program, contract, extent));
+  for (const ir::ExtentDecl& extent : program.extents)
+    line("  " + describe_extent(program, contract, extent));
   if (program.extents.empty()) line("  none");
   for (ir::Expr condition : program.requirements) line("Requires " + ir::print(condition) + ".");
   line("");
@@ -58,8 +62,11 @@ std::string contract_text(const program::Program& program, const program::Contra
   line("Workspace: " + ir::print(contract.workspace.total) + " bytes, aligned to " +
        std::to_string(program::kWorkspaceAlignment) + "; `workers` is the executor's");
   line("  num_workers, or 1 without an executor. " + name + "_query computes it.");
-  line("Threads: may be called from several threads at once, each call with outputs and a workspace");
-  line("  of its own. Parallel loops run on call->executor, or on the caller's thread without one.");
+  line(
+      "Threads: may be called from several threads at once, each call with outputs and a "
+      "workspace");
+  line(
+      "  of its own. Parallel loops run on call->executor, or on the caller's thread without one.");
   line("Processor: " + target.description + " (" + target.name + "); elsewhere the call");
   line("  returns TILEWRIGHT_UNSUPPORTED_CPU.");
   line("Returns TILEWRIGHT_OK, or a negative status after one of these checks, in this order, and");
@@ -77,9 +84,11 @@ std::string make_header(const program::Program& program, const program::Contract
   text += "#ifndef " + guard + "\n#define " + guard + "\n\n#include <tilewright/runtime.h>\n\n";
   text += "#if defined(__cplusplus)\nextern \"C\" {\n#endif\n\n";
   text += declaration(program, false);
-  text += "\n/* Stores the bytes of workspace that a call with these shapes needs. Reads no data. */\n";
+  text +=
+      "\n/* Stores the bytes of workspace that a call with these shapes needs. Reads no data. */\n";
   text += declaration(program, true);
-  text += "\n#if defined(__cplusplus)\n} /* extern \"C\" */\n#endif\n\n#endif /* " + guard + " */\n";
+  text +=
+      "\n#if defined(__cplusplus)\n} /* extern \"C\" */\n#endif\n\n#endif /* " + guard + " */\n";
   return text;
 }
 

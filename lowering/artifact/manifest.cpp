@@ -45,7 +45,8 @@ Json extents_json(const program::Program& program, const program::Contract& cont
   for (const ir::ExtentDecl& extent : program.extents) {
     Members entry;
     entry.add("name", extent.name.text()).add("min", extent.min);
-    entry.add("max", extent.max ? Json(*extent.max) : Json()).add("multiple_of", extent.multiple_of);
+    entry.add("max", extent.max ? Json(*extent.max) : Json())
+        .add("multiple_of", extent.multiple_of);
     for (const program::ExtentBinding& binding : contract.bindings)
       if (binding.extent == extent.name)
         entry.add("from", Members()
@@ -80,10 +81,12 @@ std::string make_manifest(const program::Program& program, const program::Contra
   Members manifest;
   manifest.add("schema", kSchema).add("name", program.name.text());
   manifest.add("tilewright", origin.tool_version).add("llvm", llvm_wall::llvm_version());
-  manifest.add("algorithm",
-               Members().add("name", program.algorithm.text()).add("hash", origin.algorithm_hash).done());
-  manifest.add("schedule",
-               Members().add("name", origin.schedule_name).add("hash", origin.schedule_hash).done());
+  manifest.add(
+      "algorithm",
+      Members().add("name", program.algorithm.text()).add("hash", origin.algorithm_hash).done());
+  manifest.add(
+      "schedule",
+      Members().add("name", origin.schedule_name).add("hash", origin.schedule_hash).done());
   manifest.add("target", Members()
                              .add("name", target.name)
                              .add("needs", target.description)
@@ -91,14 +94,15 @@ std::string make_manifest(const program::Program& program, const program::Contra
                              .add("cpu", target.options.cpu)
                              .add("vector_bits", target.options.vector_bits)
                              .done());
-  manifest.add("parameters", parameters_json(program)).add("extents", extents_json(program, contract));
+  manifest.add("parameters", parameters_json(program))
+      .add("extents", extents_json(program, contract));
   manifest.add("requires", std::move(requirements));
   manifest.add("workspace", Members()
                                 .add("bytes", ir::print(contract.workspace.total))
                                 .add("workers", "num_workers of the executor, 1 without one")
                                 .add("alignment", program::kWorkspaceAlignment)
                                 .done());
-  manifest.add("checks", std::move(checks)).add("verdict", origin.verdict);
+  manifest.add("checks", std::move(checks)).add("verdict", origin.verdict).add("check", origin.check);
   manifest.add("trusted", std::move(trusted));
   manifest.add("files", Members()
                             .add("library", file_json(files.library_name, files.library))

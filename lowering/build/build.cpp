@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "frontend/ir/expr_syntax.h"
 #include "frontend/ir/walk.h"
 #include "lowering/build/builder.h"
 
@@ -32,7 +33,8 @@ Builder::Builder(ir::Context& context_in, poly::Context& polyhedra_in,
 
 Symbol Builder::fresh(std::string_view wanted) {
   Symbol name = context.symbol(wanted);
-  for (int i = 2; !used_names_.insert(name).second; ++i)
+  // A loop of a schedule may have a name that is a word of the language.
+  for (int i = 2; ir::is_reserved_name(name.text()) || !used_names_.insert(name).second; ++i)
     name = context.symbol(std::string(wanted) + "_" + std::to_string(i));
   return name;
 }
@@ -157,9 +159,9 @@ Expr Builder::read(const Env& env, Symbol tensor, const std::vector<Expr>& cell)
   return context.read(buffer, index, *algorithm.type_of(tensor));
 }
 
-const std::vector<Expr>* Builder::buffer_extents(const Env& env, Symbol buffer) const {
+const std::vector<Expr>* Builder::filled_cells(const Env& env, Symbol buffer) const {
   for (const auto& [tensor, binding] : env.bindings)
-    if (binding.buffer == buffer) return &binding.extents;
+    if (binding.buffer == buffer) return &binding.filled;
   return algorithm.shape_of(buffer);
 }
 

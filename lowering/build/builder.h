@@ -33,6 +33,8 @@ struct Binding {
   Symbol buffer;
   std::vector<Expr> lower;  // empty: the buffer is the whole tensor
   std::vector<Expr> extents;  // of the buffer
+  // How many cells of each of its dimensions are sure to hold a value; null: nothing is known.
+  std::vector<Expr> filled;
   const tree::Stage* stage = nullptr;  // its layout
 };
 
@@ -64,10 +66,12 @@ class Builder {
   Expr read(const Env& env, Symbol tensor, const std::vector<Expr>& cell) const;
   std::vector<Expr> buffer_index(const Env& env, Symbol tensor, const std::vector<Expr>& cell,
                                  Symbol* buffer) const;
-  // Extents of a buffer by its name in the Program; null when it is neither bound nor a parameter.
-  const std::vector<Expr>* buffer_extents(const Env& env, Symbol buffer) const;
-  // An upper bound, in extents alone, of an expression in the indices of an equation.
-  Expr largest(const ir::Equation& equation, Expr expr) const;
+  // How many cells of each dimension of a buffer of the Program are sure to hold a value; null when it is
+  // neither bound nor a parameter.
+  const std::vector<Expr>* filled_cells(const Env& env, Symbol buffer) const;
+  // An upper bound, in extents alone and at least 0, of an expression over the indices of an equation and the
+  // first `num_fold_vars` variables of its fold.
+  Result<Expr> largest(const ir::Equation& equation, std::size_t num_fold_vars, Expr expr) const;
   // An expression of the algorithm with indices replaced and reads redirected.
   Expr localise(const Env& env, Expr expr, const ir::Substitution& indices) const;
 

@@ -17,7 +17,11 @@ Expr NestEmitter::combine(Expr a, Expr b) const {
 
 Result<Stmt> NestEmitter::over_loops(const std::vector<std::size_t>& loops, std::size_t at,
                                      Point& point, const Continue& body) {
-  if (at == loops.size()) return body(point);
+  if (at == loops.size()) {
+    // The body takes guards from its own point: the caller's keeps them for what follows.
+    Point inside = point;
+    return body(inside);
+  }
   return loop(loops[at], point,
               [&](Point& inner) { return over_loops(loops, at + 1, inner, body); });
 }
@@ -25,7 +29,10 @@ Result<Stmt> NestEmitter::over_loops(const std::vector<std::size_t>& loops, std:
 // The loops from `depth` on, then `body`; nests placed in them come along.
 Result<Stmt> NestEmitter::fold_loops(std::size_t depth, std::size_t end, Point& point,
                                      const Continue& body) {
-  if (depth == end) return body(point);
+  if (depth == end) {
+    Point inside = point;
+    return body(inside);
+  }
   return loop(depth, point, [&](Point& inner) {
     return with_placed(depth, inner, [&](Point& p) { return fold_loops(depth + 1, end, p, body); });
   });
@@ -195,6 +202,25 @@ Result<Stmt> NestEmitter::in_place_step(Point& point) {
   return guarded(guards, store_partial(point, value, OriginRole::Fold, fold_values(point)));
 }
 
+namespace {
+
+// Defined for any operands: what lies beyond the edge of a tile may be anything.
+bool never_traps(Expr term) {
+  bool total = true;
+  ir::walk(term, [&](Expr e) {
+    const auto* op = e.as<ir::Op>();
+    if (op && (op->op == ir::OpCode::Div || op->op == ir::OpCode::Mod) && !ir::is_float(e.type())) {
+      const auto* divisor = op->args[1].as<ir::IntConst>();
+      total = total && divisor && divisor->value > 0;
+    }
+    const auto* cast = e.as<ir::Cast>();
+    if (cast && ir::is_float(cast->value.type()) && !ir::is_float(e.type())) total = false;
+  });
+  return total;
+}
+
+}  // namespace
+
 // Results beyond the edge of a tile are never stored, so a guard of the result's indices is left out where
 // every read stays inside its buffer without it (a padded copy).
 std::vector<Expr> NestEmitter::guards_of_term(Point& point, Expr term) {
@@ -210,8 +236,22 @@ std::vector<Expr> NestEmitter::guards_of_term(Point& point, Expr term) {
     }
     return true;
   };
+  const bool total = never_traps(term);
+  // Beyond the edge a reduction bounded by the index would run beyond what it may read.
+  auto bounds_fold = [&](Symbol name) {
+    const std::vector<Symbol> loops = space_.loops_of(name);
+    for (const Dimension& d : space_.dimensions()) {
+      if (!d.is_fold) continue;
+      for (Expr bound : {d.lower, d.size})
+        for (Symbol free : ir::free_vars(bound))
+          for (Symbol loop : space_.loops_of(free))
+            if (std::find(loops.begin(), loops.end(), loop) != loops.end()) return true;
+    }
+    return false;
+  };
   auto safe = [&](Symbol name) {
-    return is_kept_only(name) && reads_stay_inside(point, term, name);
+    return total && is_kept_only(name) && !bounds_fold(name) &&
+           reads_stay_inside(point, term, name);
   };
   std::erase_if(point.pending_splits, [&](int split) { return safe(space_.split_parent(split)); });
   std::erase_if(point.pending_dimensions, safe);
@@ -223,17 +263,21 @@ bool NestEmitter::reads_stay_inside(const Point& point, Expr term, Symbol name) 
   for (Symbol loop : space_.loops_of(name))
     for (Symbol var : ir::free_vars(point.values.value_of.at(loop))) vars.push_back(var);
   for (const ir::Read* read : ir::reads(term)) {
-    const std::vector<Expr>* extents = builder_.buffer_extents(point.env, read->tensor);
-    if (!extents) return false;
+    const std::vector<Expr>* filled = builder_.filled_cells(point.env, read->tensor);
+    if (!filled) return false;
     for (std::size_t i = 0; i < read->indices.size(); ++i) {
       const Expr index = read->indices[i];
-      const std::vector<Symbol> used = ir::free_vars(index);
+      const Expr size = (*filled)[i];
+      if (!size) return false;
+      // The region that was filled may itself depend on the loops, so that none of it is left beyond the edge.
+      std::vector<Symbol> used = ir::free_vars(index);
+      for (Symbol var : ir::free_vars(size)) used.push_back(var);
       const bool affected = std::any_of(used.begin(), used.end(), [&](Symbol v) {
         return std::find(vars.begin(), vars.end(), v) != vars.end();
       });
       if (!affected) continue;
       const auto low = ir::decide(context_, context_.le(context_.index(0), index), builder_.ranges);
-      const auto high = ir::decide(context_, context_.lt(index, (*extents)[i]), builder_.ranges);
+      const auto high = ir::decide(context_, context_.lt(index, size), builder_.ranges);
       if (!low || !*low || !high || !*high) return false;
     }
   }

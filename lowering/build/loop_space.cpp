@@ -16,12 +16,11 @@ ir::Ranges extent_ranges(const ir::Algorithm& algorithm) {
 }
 
 LoopSpace::LoopSpace(ir::Context& context, const ir::Algorithm& algorithm, const tree::Nest& nest,
-                     std::vector<Dimension> dimensions, Absolute absolute)
+                     std::vector<Dimension> dimensions)
     : context_(context),
       algorithm_(algorithm),
       nest_(nest),
       dimensions_(std::move(dimensions)),
-      absolute_(std::move(absolute)),
       ranges_(extent_ranges(algorithm)) {
   for (std::size_t i = 0; i < dimensions_.size(); ++i)
     names_[dimensions_[i].name].dimension = static_cast<int>(i);
@@ -61,7 +60,9 @@ Expr LoopSpace::value(Symbol symbol, const LoopValues& values) const {
   }
   const auto& f = fuse(n.fuse_outer >= 0 ? n.fuse_outer : n.fuse_inner);
   const Expr fused = value(f.fused, values);
-  const Expr inner = max_extent(f.inner);
+  // An empty fused loop never runs, but its text must not divide by zero.
+  Expr inner = max_extent(f.inner);
+  if (inner == context_.index(0)) inner = context_.index(1);
   return n.fuse_outer >= 0 ? context_.floor_div(fused, inner) : context_.floor_mod(fused, inner);
 }
 
@@ -82,21 +83,37 @@ std::pair<Expr, Expr> LoopSpace::range(Symbol symbol, const LoopValues& values) 
   return {lo, context_.min(hi, extent(symbol, values))};
 }
 
+// Every dimension that an expression of the algorithm names has a value, and those in their lower bounds.
+bool LoopSpace::known(Expr algorithm_expr, const LoopValues& values) const {
+  for (Symbol free : ir::free_vars(algorithm_expr)) {
+    if (!has_value(free, values)) return false;
+    const Dimension& dimension = dimensions_[static_cast<std::size_t>(name(free).dimension)];
+    if (dimension.is_fold && !known(dimension.lower, values)) return false;
+  }
+  return true;
+}
+
+// An expression of the algorithm over the dimensions as one of the Program over the loops.
+Expr LoopSpace::resolve(Expr algorithm_expr, const LoopValues& values) const {
+  ir::Substitution replace;
+  for (Symbol free : ir::free_vars(algorithm_expr))
+    replace[free] = absolute(free, value(free, values), values);
+  return replace.empty() ? algorithm_expr : ir::substitute(context_, algorithm_expr, replace);
+}
+
+Expr LoopSpace::absolute(Symbol symbol, Expr local, const LoopValues& values) const {
+  const Dimension& dimension = dimensions_[static_cast<std::size_t>(name(symbol).dimension)];
+  return context_.add(dimension.is_fold ? resolve(dimension.lower, values) : dimension.lower, local);
+}
+
 // A fold variable's size may depend on dimensions of the nest (`k < i + 1`): exact once those have values.
 bool LoopSpace::size_known(const Dimension& dimension, const LoopValues& values) const {
-  for (Symbol free : ir::free_vars(dimension.size))
-    if (names_.contains(free) && names_.at(free).dimension >= 0 && !has_value(free, values))
-      return false;
-  return true;
+  return !dimension.is_fold || known(dimension.size, values);
 }
 
 Expr LoopSpace::dimension_size(const Dimension& dimension, const LoopValues& values) const {
   if (!size_known(dimension, values)) return dimension.max_size;
-  ir::Substitution replace;
-  for (Symbol free : ir::free_vars(dimension.size))
-    if (names_.contains(free) && names_.at(free).dimension >= 0)
-      replace[free] = absolute_(free, value(free, values));
-  return ir::substitute(context_, dimension.size, replace);
+  return dimension.is_fold ? resolve(dimension.size, values) : dimension.size;
 }
 
 Expr LoopSpace::extent(Symbol symbol, const LoopValues& values) const {
@@ -208,7 +225,9 @@ int LoopSpace::split_of_outer(Symbol loop) const { return name(loop).split_outer
 
 Expr LoopSpace::full_tiles(int step, const LoopValues& values) const {
   const auto& s = split(step);
-  return context_.floor_div(extent(s.parent, values), context_.index(s.factor));
+  // An empty range may have a negative extent.
+  return context_.max(context_.index(0),
+                      context_.floor_div(extent(s.parent, values), context_.index(s.factor)));
 }
 
 bool LoopSpace::divides(int step, const LoopValues& values) const {

@@ -5,7 +5,6 @@
 // bounds and guards, each point of the nest's box is visited exactly once (tests/laws/loop_space_test.cpp).
 #pragma once
 
-#include <functional>
 #include <set>
 #include <unordered_map>
 #include <vector>
@@ -17,12 +16,15 @@ namespace tilewright::build {
 
 using ir::Expr;
 
-// A dimension of a nest, counted from 0: it runs to `size`, which is at most `max_size` (extents only). The
-// size of a fold variable may name dimensions of the nest.
+// A dimension of a nest, counted from 0: it runs to `size`, which is at most `max_size` (extents only, at
+// least 0), and stands for the index `lower` + count of the algorithm. For a fold variable both are the
+// algorithm's own expressions, in which a variable is a dimension of the nest; for any other dimension they
+// are expressions of the Program, in which a variable is a loop outside the nest, whatever its name.
 struct Dimension {
   Symbol name;
   Expr size;
   Expr max_size;
+  Expr lower;
   bool is_fold = false;
 };
 
@@ -34,10 +36,8 @@ struct LoopValues {
 
 class LoopSpace {
  public:
-  // The index in the algorithm of a dimension whose count from 0 is given.
-  using Absolute = std::function<Expr(Symbol dimension, Expr local)>;
   LoopSpace(ir::Context& context, const ir::Algorithm& algorithm, const tree::Nest& nest,
-            std::vector<Dimension> dimensions, Absolute absolute);
+            std::vector<Dimension> dimensions);
 
   const std::vector<Dimension>& dimensions() const { return dimensions_; }
   // The value of a dimension or of any name in the steps. Precondition: its loops have values.
@@ -50,8 +50,9 @@ class LoopSpace {
   Expr max_extent(Symbol name) const;
   // A constant length for a vector or unrolled loop, if there is one.
   std::optional<std::int64_t> constant_extent(Symbol name) const;
-  // The index in the algorithm of a dimension counted from 0.
-  Expr absolute(Symbol dimension, Expr local) const { return absolute_(dimension, local); }
+  // The index in the algorithm of a dimension whose count from 0 is given. Precondition: the dimensions that
+  // its lower bound names have values.
+  Expr absolute(Symbol dimension, Expr local, const LoopValues& values) const;
   bool has_value(Symbol name, const LoopValues& values) const;
   bool guard_known(int split, const LoopValues& values) const {
     return has_value(split_parent(split), values);
@@ -76,7 +77,7 @@ class LoopSpace {
   Expr dimension_guard(Symbol dimension, const LoopValues& values) const;
   // The split that `loop` is the outer part of, or -1.
   int split_of_outer(Symbol loop) const;
-  // Number of full tiles of a split, floor(extent(parent) / factor).
+  // Number of full tiles of a split, floor(extent(parent) / factor), at least 0.
   Expr full_tiles(int split, const LoopValues& values) const;
   // True when the extent of the split's parent is a multiple of its factor for every size.
   bool divides(int split, const LoopValues& values) const;
@@ -99,6 +100,8 @@ class LoopSpace {
     return std::get<tree::FuseStep>(nest_.steps[static_cast<std::size_t>(step)]);
   }
   bool divisible(Expr expr, std::int64_t by) const;
+  bool known(Expr algorithm_expr, const LoopValues& values) const;
+  Expr resolve(Expr algorithm_expr, const LoopValues& values) const;
   bool size_known(const Dimension& dimension, const LoopValues& values) const;
   Expr dimension_size(const Dimension& dimension, const LoopValues& values) const;
   void add_overruns(Symbol symbol, bool exact, const LoopValues& values, Overruns& out) const;
@@ -107,7 +110,6 @@ class LoopSpace {
   const ir::Algorithm& algorithm_;
   const tree::Nest& nest_;
   std::vector<Dimension> dimensions_;
-  Absolute absolute_;
   std::unordered_map<Symbol, Name> names_;
   ir::Ranges ranges_;
 };

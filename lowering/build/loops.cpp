@@ -87,7 +87,8 @@ std::vector<Expr> NestEmitter::take_guards(Point& point) {
   auto take = [&](Expr guard) {
     const Expr simple = builder_.simplify(guard);
     const auto* known = simple.as<ir::BoolConst>();
-    if (!(known && known->value)) guards.push_back(simple);
+    if (known && known->value) return;
+    if (std::find(guards.begin(), guards.end(), simple) == guards.end()) guards.push_back(simple);
   };
   for (auto it = point.pending_splits.begin(); it != point.pending_splits.end();) {
     if (!space_.guard_known(*it, point.values)) {

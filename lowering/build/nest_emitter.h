@@ -27,7 +27,8 @@ using Continue = std::function<Result<Stmt>(Point&)>;
 
 class NestEmitter {
  public:
-  NestEmitter(Builder& builder, const tree::Nest& nest, const Region& region);
+  NestEmitter(Builder& builder, const tree::Nest& nest, const Region& region,
+              std::vector<Dimension> dimensions);
 
   Result<Stmt> emit(const Env& env);
 

@@ -18,6 +18,16 @@ using poly::AffineExpr;
 using poly::BasicSet;
 using poly::BoundExpr;
 
+// Bounds with more leaves than this are given up for the whole dimension: differences and cases multiply.
+constexpr std::size_t kMaxLeaves = 24;
+
+std::size_t num_leaves(const BoundExpr& expr) {
+  if (expr.kind() == BoundExpr::Kind::Affine) return 1;
+  std::size_t count = 0;
+  for (const BoundExpr& operand : expr.operands()) count += num_leaves(operand);
+  return count;
+}
+
 // A box of instances of a nest's dimensions: lower <= dim < upper, indices of the algorithm.
 struct Box {
   std::vector<Expr> lower;
@@ -33,15 +43,21 @@ std::string loop_name(Expr name) {
   return std::string(name.as<ir::Extent>()->name.text());
 }
 
-// min(64, N) is allocated as 64: constant strides, and whole tiles may be computed in it.
-Expr constant_if_bounded(Expr size) {
+// The constant that an expression of minima and maxima never exceeds, if one can be read off.
+std::optional<std::int64_t> constant_bound(Expr size) {
+  if (const auto* known = size.as<ir::IntConst>()) return known->value;
   const auto* op = size.as<ir::Op>();
-  if (!op || op->op != ir::OpCode::Min) return size;
-  for (Expr operand : op->args) {
-    const Expr inner = constant_if_bounded(operand);
-    if (inner.as<ir::IntConst>()) return inner;
-  }
-  return size;
+  if (!op || (op->op != ir::OpCode::Min && op->op != ir::OpCode::Max)) return std::nullopt;
+  const auto a = constant_bound(op->args[0]);
+  const auto b = constant_bound(op->args[1]);
+  if (op->op == ir::OpCode::Max) return a && b ? std::optional(std::max(*a, *b)) : std::nullopt;
+  return a && b ? std::min(*a, *b) : a ? a : b;
+}
+
+// min(64, N) is allocated as 64: constant strides, and whole tiles may be computed in it.
+Expr constant_if_bounded(ir::Context& context, Expr size) {
+  const auto known = constant_bound(size);
+  return known ? context.index(*known) : size;
 }
 
 class RegionFinder {
@@ -78,7 +94,7 @@ class RegionFinder {
       return refuse("nothing inside `" + std::string(owner_.name.text()) + "." +
                         std::string(loop_.text()) + "` reads `" + std::string(tensor.text()) + "`",
                     "place it at a loop around its readers");
-    return region(lower, upper);
+    return region(lower, upper, shape);
   }
 
  private:
@@ -111,8 +127,8 @@ class RegionFinder {
       for (const Dimension& dimension : space_.dimensions()) {
         if (dimension.is_fold) break;
         auto [lo, hi] = space_.range(dimension.name, values_);
-        out.lower.push_back(space_.absolute(dimension.name, lo));
-        out.upper.push_back(space_.absolute(dimension.name, hi));
+        out.lower.push_back(space_.absolute(dimension.name, lo, values_));
+        out.upper.push_back(space_.absolute(dimension.name, hi, values_));
       }
       return out;
     }
@@ -167,7 +183,21 @@ class RegionFinder {
     const poly::Set image(space, set);
     const poly::Set facts = assumed();
     for (std::size_t i = 0; i < shape.size(); ++i) {
-      TILEWRIGHT_TRY(one, poly::dim_bounds(builder_.polyhedra, image, cell_name(i), facts));
+      auto found = poly::dim_bounds(builder_.polyhedra, image, cell_name(i), facts);
+      poly::DimBounds one;
+      if (found.ok()) {
+        one = *std::move(found);
+      } else {
+        // Past the limit of work: any cell of the tensor.
+        auto size = to_bound(shape[i], rename);
+        if (!size) return std::move(found).failure();
+        one.upper = *size;
+      }
+      // The bounds of an empty set may lie anywhere: they must not reach beyond the tensor.
+      if (one.may_be_empty) {
+        one.lower = BoundExpr::max({one.lower, BoundExpr(0)});
+        if (auto size = to_bound(shape[i], rename)) one.upper = BoundExpr::min({one.upper, *size});
+      }
       hull.push_back(std::move(one));
     }
     return hull;
@@ -181,13 +211,15 @@ class RegionFinder {
       if (!ir::free_vars(fold.lower[i]).empty()) continue;
       auto [lo, hi] = space_.range(var, values_);
       const AffineExpr value = AffineExpr::variable(dimension_name(var));
-      if (auto bound = to_bound(space_.absolute(var, lo), loop_name))
+      if (auto bound = to_bound(space_.absolute(var, lo, values_), loop_name))
         add_at_least(set, value, *bound);
-      if (auto bound = to_bound(space_.absolute(var, hi), loop_name)) add_less(set, value, *bound);
+      if (auto bound = to_bound(space_.absolute(var, hi, values_), loop_name))
+        add_less(set, value, *bound);
     }
   }
 
-  Result<Region> region(const std::vector<BoundExpr>& lower, const std::vector<BoundExpr>& upper) {
+  Region region(const std::vector<BoundExpr>& lower, const std::vector<BoundExpr>& upper,
+                const std::vector<Expr>& shape) {
     const Resolve resolve = [&](const std::string& name) {
       const Symbol symbol = builder_.context.symbol(name);
       return builder_.algorithm.find_extent(symbol) ? builder_.context.extent(symbol)
@@ -201,24 +233,46 @@ class RegionFinder {
       space.dims.emplace_back(live.var.text());
       add_loop(domain, live);
     }
+    const poly::Set loops(space, domain);
     const poly::Set facts = assumed();
     Region out;
     for (std::size_t i = 0; i < lower.size(); ++i) {
-      TILEWRIGHT_TRY(lo, poly::simplify(builder_.polyhedra, lower[i], facts));
-      TILEWRIGHT_TRY(extent, poly::simplify(builder_.polyhedra, upper[i] - lo, facts));
-      TILEWRIGHT_TRY(largest, poly::max_over(builder_.polyhedra, extent, poly::Set(space, domain)));
-      auto lo_expr = to_ir(builder_.context, lo, resolve);
-      auto size = to_ir(builder_.context, extent, resolve);
-      auto max_size = to_ir(builder_.context, largest, resolve);
-      if (!lo_expr || !size || !max_size)
-        return refuse("the region read inside `" + std::string(owner_.name.text()) + "." +
-                          std::string(loop_.text()) + "` is not a box with one bound per side",
-                      "place the producer further out");
-      out.lower.push_back(builder_.simplify(*lo_expr));
-      out.size.push_back(builder_.simplify(*size));
-      out.max_size.push_back(constant_if_bounded(builder_.simplify(*max_size)));
+      auto side = tight_side(lower[i], upper[i], facts, loops, resolve);
+      if (!side) side = Side{builder_.context.index(0), shape[i], shape[i]};
+      out.lower.push_back(side->lower);
+      out.size.push_back(side->size);
+      out.max_size.push_back(side->max_size);
     }
     return out;
+  }
+
+  struct Side {
+    Expr lower;
+    Expr size;
+    Expr max_size;
+  };
+
+  // One dimension of a region; nothing when its bounds are no expression of reasonable size. The whole
+  // dimension then takes its place: the region is a choice, only that it holds what is read is a duty.
+  std::optional<Side> tight_side(const BoundExpr& lower, const BoundExpr& upper,
+                                 const poly::Set& facts, const poly::Set& loops,
+                                 const Resolve& resolve) {
+    if (num_leaves(lower) * num_leaves(upper) > kMaxLeaves) return std::nullopt;
+    auto lo = poly::simplify(builder_.polyhedra, lower, facts);
+    if (!lo.ok()) return std::nullopt;
+    auto extent = poly::simplify(builder_.polyhedra, upper - *lo, facts);
+    if (!extent.ok()) return std::nullopt;
+    auto over = poly::max_over(builder_.polyhedra, *extent, loops);
+    if (!over.ok() || num_leaves(*over) > kMaxLeaves) return std::nullopt;
+    auto largest =
+        poly::simplify(builder_.polyhedra, BoundExpr::max({*over, BoundExpr(0)}), facts);
+    if (!largest.ok()) return std::nullopt;
+    auto lo_expr = to_ir(builder_.context, *lo, resolve);
+    auto size = to_ir(builder_.context, *extent, resolve);
+    auto max_size = to_ir(builder_.context, *largest, resolve);
+    if (!lo_expr || !size || !max_size) return std::nullopt;
+    return Side{builder_.simplify(*lo_expr), builder_.simplify(*size),
+                constant_if_bounded(builder_.context, builder_.simplify(*max_size))};
   }
 
   Builder& builder_;
@@ -233,10 +287,14 @@ class RegionFinder {
 
 }  // namespace
 
-Expr Builder::largest(const ir::Equation& equation, Expr expr) const {
-  if (ir::free_vars(expr).empty()) return expr;
+Result<Expr> Builder::largest(const ir::Equation& equation, std::size_t num_fold_vars,
+                              Expr expr) const {
+  const ir::Fold* fold = equation.fold();
   auto value = to_bound(expr, loop_name);
-  if (!value) return expr;
+  if (!value)
+    return refuse("the bounds of the reduction `" + std::string(equation.name.text()) +
+                      "` are not affine",
+                  "write them with sums, minima, maxima and divisions by constants");
   poly::Space space;
   BasicSet domain;
   for (const ir::ExtentDecl& extent : algorithm.extents)
@@ -247,11 +305,21 @@ Expr Builder::largest(const ir::Equation& equation, Expr expr) const {
     domain.at_least(index, AffineExpr(0));
     if (auto size = to_bound(equation.shape[i], loop_name)) add_less(domain, index, *size);
   }
-  auto most = poly::max_over(polyhedra, *value, poly::Set(space, domain));
-  if (!most.ok()) return expr;
-  auto out = to_ir(context, *most,
+  for (std::size_t i = 0; i < num_fold_vars; ++i) {
+    space.dims.emplace_back(fold->vars[i].text());
+    const AffineExpr var = AffineExpr::variable(fold->vars[i].text());
+    if (auto lower = to_bound(fold->lower[i], loop_name)) add_at_least(domain, var, *lower);
+    if (auto upper = to_bound(fold->upper[i], loop_name)) add_less(domain, var, *upper);
+  }
+  TILEWRIGHT_TRY(most, poly::max_over(polyhedra, *value, poly::Set(space, domain)));
+  auto out = to_ir(context, BoundExpr::max({most, BoundExpr(0)}),
                    [&](const std::string& name) { return context.extent(context.symbol(name)); });
-  return out ? simplify(*out) : expr;
+  if (!out)
+    return refuse("the largest range of the reduction `" + std::string(equation.name.text()) +
+                      "` is not one expression",
+                  "bound it by an extent");
+  // Only extents occur, so their declared ranges are all that is known.
+  return ir::simplify(context, *out, extent_ranges(algorithm));
 }
 
 Result<Region> Builder::required_region(Symbol tensor, const tree::Nest& owner, Symbol loop,

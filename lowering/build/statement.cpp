@@ -18,6 +18,7 @@ constexpr std::int64_t kMaxStackBytes = 16 * 1024;
 std::vector<Dimension> stage_dimensions(ir::Context& context, const tree::Stage& stage,
                                         const Region& region) {
   std::vector<Dimension> out;
+  const Expr zero = context.index(0);
   for (const tree::LayoutComponent& part : stage.layout) {
     const auto at = static_cast<std::size_t>(
         std::find(stage.dims.begin(), stage.dims.end(), part.dim) - stage.dims.begin());
@@ -25,62 +26,52 @@ std::vector<Dimension> stage_dimensions(ir::Context& context, const tree::Stage&
     const Expr size = stage.pad ? region.max_size[at] : region.size[at];
     switch (part.part) {
       case tree::LayoutComponent::Part::Whole:
-        out.push_back({part.name, size, region.max_size[at], false});
+        out.push_back({part.name, size, region.max_size[at], zero, false});
         break;
       case tree::LayoutComponent::Part::Quotient:
         out.push_back({part.name, context.ceil_div(size, part.factor),
-                       context.ceil_div(region.max_size[at], part.factor), false});
+                       context.ceil_div(region.max_size[at], part.factor), zero, false});
         break;
       case tree::LayoutComponent::Part::Remainder:
-        out.push_back({part.name, context.index(part.factor), context.index(part.factor), false});
+        out.push_back({part.name, context.index(part.factor), context.index(part.factor), zero, false});
         break;
     }
   }
   return out;
 }
 
-std::vector<Dimension> nest_dimensions(Builder& builder, const tree::Nest& nest,
-                                       const Region& region) {
+Result<std::vector<Dimension>> nest_dimensions(Builder& builder, const tree::Nest& nest,
+                                               const Region& region) {
   if (nest.stage) return stage_dimensions(builder.context, *nest.stage, region);
   const ir::Equation& equation = *builder.equation(nest.name);
   std::vector<Dimension> out;
   for (std::size_t i = 0; i < equation.indices.size(); ++i)
-    out.push_back({equation.indices[i], region.size[i], region.max_size[i], false});
+    out.push_back(
+        {equation.indices[i], region.size[i], region.max_size[i], region.lower[i], false});
   if (const ir::Fold* fold = equation.fold()) {
+    // The algorithm's variables are not the Program's loops: only extents have a known range here.
+    const ir::Ranges ranges = extent_ranges(builder.algorithm);
     for (std::size_t i = 0; i < fold->vars.size(); ++i) {
-      const Expr size = builder.simplify(builder.context.sub(fold->upper[i], fold->lower[i]));
-      out.push_back({fold->vars[i], size, builder.largest(equation, size), true});
+      const Expr size = ir::simplify(
+          builder.context, builder.context.sub(fold->upper[i], fold->lower[i]), ranges);
+      TILEWRIGHT_TRY(most, builder.largest(equation, i, size));
+      out.push_back({fold->vars[i], size, most, fold->lower[i], true});
     }
   }
   return out;
 }
 
-LoopSpace::Absolute absolute_of(Builder& builder, const tree::Nest& nest, const Region& region) {
-  return [&builder, &nest, &region](Symbol dimension, Expr local) -> Expr {
-    if (nest.stage) return local;
-    const ir::Equation& equation = *builder.equation(nest.name);
-    for (std::size_t i = 0; i < equation.indices.size(); ++i)
-      if (equation.indices[i] == dimension)
-        return builder.simplify(builder.context.add(region.lower[i], local));
-    const ir::Fold* fold = equation.fold();
-    for (std::size_t i = 0; fold && i < fold->vars.size(); ++i)
-      if (fold->vars[i] == dimension)
-        return builder.simplify(builder.context.add(fold->lower[i], local));
-    return local;
-  };
-}
-
 }  // namespace
 
-NestEmitter::NestEmitter(Builder& builder, const tree::Nest& nest, const Region& region)
+NestEmitter::NestEmitter(Builder& builder, const tree::Nest& nest, const Region& region,
+                         std::vector<Dimension> dimensions)
     : builder_(builder),
       context_(builder.context),
       nest_(nest),
       region_(region),
       equation_(nest.stage ? nullptr : builder.equation(nest.name)),
       fold_(equation_ ? equation_->fold() : nullptr),
-      space_(builder.context, builder.algorithm, nest, nest_dimensions(builder, nest, region),
-             absolute_of(builder, nest, region)) {}
+      space_(builder.context, builder.algorithm, nest, std::move(dimensions)) {}
 
 Result<Stmt> NestEmitter::emit(const Env& env) {
   TILEWRIGHT_CHECK_OK(plan());
@@ -117,18 +108,24 @@ Result<Ok> NestEmitter::plan() {
       return refuse("loop `" + std::string(nest_.name.text()) + "." + std::string(l.name.text()) +
                         "` has no constant length, so its results cannot stay in registers",
                     "split it by a constant and keep the inner loop");
+    if (*length > 1 && l.kind != tree::LoopKind::Vector && l.kind != tree::LoopKind::Unrolled)
+      return refuse("loop `" + std::string(nest_.name.text()) + "." + std::string(l.name.text()) +
+                        "` is neither unrolled nor vectorized, so its results cannot stay in registers",
+                    "unroll it: `unroll " + std::string(nest_.name.text()) + "." +
+                        std::string(l.name.text()) + "`");
     if (!fold_loop) kept_.push_back(i);
     if (fold_loop) lanes_ = *length;
     if (l.kind == tree::LoopKind::Vector) {
       vector_loop = i;
     } else {
       tile_loops_.push_back(i);
-      tile_extents_.push_back(*length);
+      tile_extents_.push_back(std::max<std::int64_t>(1, *length));
     }
   }
   if (vector_loop < n) {
     tile_loops_.push_back(vector_loop);
-    tile_extents_.push_back(*space_.constant_extent(nest_.loops[vector_loop].name));
+    tile_extents_.push_back(
+        std::max<std::int64_t>(1, *space_.constant_extent(nest_.loops[vector_loop].name)));
   }
   if (tile_loops_.empty()) tile_extents_.push_back(1);
   if ((lanes_ & (lanes_ - 1)) != 0)
@@ -141,15 +138,11 @@ Result<Ok> NestEmitter::plan() {
 ir::Substitution NestEmitter::index_values(const Point& point) const {
   ir::Substitution out;
   for (const Dimension& dimension : space_.dimensions()) {
-    if (dimension.is_fold) continue;
-    out[dimension.name] = builder_.simplify(
-        space_.absolute(dimension.name, space_.value(dimension.name, point.values)));
-  }
-  // Fold variables may start at a bound that names indices.
-  for (const Dimension& dimension : space_.dimensions()) {
-    if (!dimension.is_fold || !space_.has_value(dimension.name, point.values)) continue;
-    const Expr value = space_.absolute(dimension.name, space_.value(dimension.name, point.values));
-    out[dimension.name] = builder_.simplify(ir::substitute(context_, value, out));
+    // Outside the loops of a fold its variables have no value.
+    if (dimension.is_fold && !space_.has_value(dimension.name, point.values)) continue;
+    const Expr local = space_.value(dimension.name, point.values);
+    out[dimension.name] =
+        builder_.simplify(space_.absolute(dimension.name, local, point.values));
   }
   return out;
 }
@@ -223,7 +216,8 @@ Result<Stmt> NestEmitter::copy(Point& point) {
 }
 
 Result<Stmt> Builder::emit_nest(const tree::Nest& nest, const Region& region, const Env& env) {
-  return NestEmitter(*this, nest, region).emit(env);
+  TILEWRIGHT_TRY(dimensions, nest_dimensions(*this, nest, region));
+  return NestEmitter(*this, nest, region, std::move(dimensions)).emit(env);
 }
 
 namespace {
@@ -255,12 +249,24 @@ Result<Stmt> Builder::emit_placed(const tree::Nest& nest, const Region& region, 
   binding.lower = region.lower;
   if (nest.stage) {
     binding.stage = &*nest.stage;
-    for (const Dimension& d : stage_dimensions(context, *nest.stage, region))
+    for (const Dimension& d : stage_dimensions(context, *nest.stage, region)) {
       binding.extents.push_back(simplify(d.max_size));
+      // The parts of a dimension that is cut are full only where the filler is.
+      const bool cut = std::any_of(
+          nest.stage->layout.begin(), nest.stage->layout.end(), [&](const auto& part) {
+            return part.name == d.name && part.part != tree::LayoutComponent::Part::Whole;
+          });
+      binding.filled.push_back(nest.stage->pad || !cut ? d.size : Expr());
+    }
   } else {
     binding.extents = region.max_size;
+    binding.filled = region.size;
   }
-  for (Expr& extent : binding.extents) extent = simplify(context.max(context.index(0), extent));
+  for (Expr& extent : binding.extents) {
+    extent = simplify(context.max(context.index(0), extent));
+    // A buffer outside the workspace has at least one cell.
+    if (extent == context.index(0)) extent = context.index(1);
+  }
   bool constant = false;
   const program::Space space = space_of(*this, nest, type, binding.extents, &constant);
   if (nest.in_register && !constant)

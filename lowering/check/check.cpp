@@ -15,20 +15,34 @@ namespace {
 
 std::string cell_text(Symbol tensor, const std::vector<std::int64_t>& cell) {
   std::string text(tensor.text());
-  for (std::size_t i = 0; i < cell.size(); ++i) text += (i == 0 ? "[" : ", ") + std::to_string(cell[i]);
+  for (std::size_t i = 0; i < cell.size(); ++i)
+    text += (i == 0 ? "[" : ", ") + std::to_string(cell[i]);
   return text + (cell.empty() ? "[]" : "]");
+}
+
+// An outcome that no run took, in words. Decisions are loops, `min` bounds and guards.
+std::string outcome_text(const std::string& decision, bool first) {
+  const std::string quoted = in_backticks(decision);
+  if (decision.find(" .. ") != std::string::npos)
+    return quoted + (first ? " was never empty" : " never ran");
+  if (decision.starts_with("min(") && decision.ends_with(")"))
+    return quoted + (first ? " was never its first operand" : " was never its second operand");
+  return quoted + (first ? " never held" : " never failed");
 }
 
 // The Program must take and give what the algorithm does.
 Result<Ok> check_interface(const ir::Algorithm& algorithm, const program::Program& program) {
   std::string wrong;
   std::size_t matched = 0;
-  auto match = [&](Symbol name, ir::ScalarType type, const std::vector<ir::Expr>& shape, bool is_output) {
+  auto match = [&](Symbol name, ir::ScalarType type, const std::vector<ir::Expr>& shape,
+                   bool is_output) {
     const program::Parameter* parameter = program.find_parameter(name);
-    const bool fits = parameter != nullptr && parameter->type == type && parameter->shape == shape &&
-                      parameter->is_output == is_output;
-    if (fits) ++matched;
-    else if (wrong.empty()) wrong = name.text();
+    const bool fits = parameter != nullptr && parameter->type == type &&
+                      parameter->shape == shape && parameter->is_output == is_output;
+    if (fits)
+      ++matched;
+    else if (wrong.empty())
+      wrong = name.text();
   };
   for (const ir::Input& input : algorithm.inputs) match(input.name, input.type, input.shape, false);
   for (const ir::Equation* output : algorithm.outputs())
@@ -41,7 +55,8 @@ Result<Ok> check_interface(const ir::Algorithm& algorithm, const program::Progra
   for (const ir::ExtentDecl& extent : program.extents)
     if (wrong.empty() && algorithm.find_extent(extent.name) == nullptr) wrong = extent.name.text();
   if (wrong.empty() && algorithm.extents.size() != program.extents.size())
-    wrong = algorithm.extents[std::min(algorithm.extents.size() - 1, program.extents.size())].name.text();
+    wrong = algorithm.extents[std::min(algorithm.extents.size() - 1, program.extents.size())]
+                .name.text();
   if (wrong.empty()) return Ok{};
   return fail(Code::ProgramInterface, {},
               in_backticks(wrong) + " is not the same in the program and in the algorithm " +
@@ -70,20 +85,23 @@ class Checker {
  private:
   Result<std::vector<Run>> plan_runs() {
     std::vector<Run> runs;
-    for (const ir::Bindings& sizes : options_.sizes) runs.push_back({sizes, options_.seed, options_.wide});
+    for (const ir::Bindings& sizes : options_.sizes)
+      runs.push_back({sizes, options_.seed, options_.wide});
     if (!runs.empty()) return runs;
     const std::vector<Candidate> chosen =
         choose_sizes(program_, options_.step_budget, options_.min_runs);
     if (chosen.empty())
-      return fail(Code::NoSizes, {}, "no sizes that were tried satisfy the declared ranges and `requires`",
+      return fail(Code::NoSizes, {},
+                  "no sizes that were tried satisfy the declared ranges and `requires`",
                   "widen the ranges, or name sizes that are allowed: check --sizes M=...");
     if (chosen.front().cost > options_.step_budget) {
-      report_.reason = "one run at " + sizes_text(program_.extents, chosen.front().sizes) + " takes about " +
-                       std::to_string(chosen.front().cost) + " steps, the budget is " +
-                       std::to_string(options_.step_budget);
+      report_.reason = "one run at " + sizes_text(program_.extents, chosen.front().sizes) +
+                       " takes about " + std::to_string(chosen.front().cost) +
+                       " steps, the budget is " + std::to_string(options_.step_budget);
       return runs;
     }
-    for (const Candidate& candidate : chosen) runs.push_back({candidate.sizes, options_.seed, false});
+    for (const Candidate& candidate : chosen)
+      runs.push_back({candidate.sizes, options_.seed, false});
     // Fixed extents leave fewer sizes than runs: other inputs then.
     for (int i = 1; static_cast<int>(runs.size()) < options_.min_runs; ++i)
       runs.push_back({chosen[i % chosen.size()].sizes, options_.seed + i, false});
@@ -102,8 +120,10 @@ class Checker {
       return false;
     }
     report_.steps += result->steps;
-    if (coverage_) coverage_->merge(result->coverage);
-    else coverage_ = std::move(result->coverage);
+    if (coverage_)
+      coverage_->merge(result->coverage);
+    else
+      coverage_ = std::move(result->coverage);
     for (const ir::Equation* output : algorithm_.outputs())
       if (!compare(run, *output, reference.at(output->name), result->outputs)) return false;
     return true;
@@ -113,18 +133,23 @@ class Checker {
                const ir::TensorMap& outputs) {
     const auto got = outputs.find(output.name);
     if (got == outputs.end()) {
-      refute({Code::CheckRefuted, output.span, "the program gives no " + in_backticks(output.name.text()),
-              "store every cell of every output", {}},
+      refute({Code::CheckRefuted,
+              output.span,
+              "the program gives no " + in_backticks(output.name.text()),
+              "store every cell of every output",
+              {}},
              run);
       return false;
     }
     if (const auto violation = ir::find_violation(reference, got->second)) {
-      Diagnostic diagnostic{Code::CheckRefuted, output.span,
+      Diagnostic diagnostic{Code::CheckRefuted,
+                            output.span,
                             "the program computes something else than the algorithm: " +
                                 in_backticks(cell_text(output.name, violation->cell)) + " is " +
                                 format_double(violation->got) + " instead of " +
                                 format_double(violation->expected),
-                            "run `tilewright check --replay` with these sizes and this seed to see every cell that differs",
+                            "run `tilewright check --replay` with these sizes and this seed to see "
+                            "every cell that differs",
                             {}};
       diagnostic.evidence = {{"cell", cell_text(output.name, violation->cell)},
                              {"expected", format_double(violation->expected)},
@@ -164,8 +189,8 @@ class Checker {
     if (report_.verdict == Verdict::Refuted) return;
     if (coverage_)
       for (const program::Coverage::Decision& decision : coverage_->decisions) {
-        if (!decision.first) report_.unreached.push_back("first outcome of `" + decision.text + "`");
-        if (!decision.second) report_.unreached.push_back("second outcome of `" + decision.text + "`");
+        if (!decision.first) report_.unreached.push_back(outcome_text(decision.text, true));
+        if (!decision.second) report_.unreached.push_back(outcome_text(decision.text, false));
       }
     if (report_.runs.empty()) return;
     report_.verdict = Verdict::Checked;

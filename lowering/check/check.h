@@ -41,14 +41,15 @@ struct Run {
 
 struct Report {
   Verdict verdict = Verdict::NotChecked;
-  std::vector<Run> runs;               // made, in order
+  std::vector<Run> runs;  // made, in order
   std::int64_t steps = 0;
-  std::int64_t cells = 0;              // output cells compared with a finite bound
+  std::int64_t cells = 0;  // output cells compared with a finite bound
   std::int64_t cells_without_bound = 0;  // where the algorithm claims nothing
-  double worst_ratio = 0;              // largest error / bound of a cell
-  std::vector<std::string> unreached;  // outcomes of decisions that no run took: "never taken: i < M"
-  std::string reason;                  // why NotChecked
-  std::vector<Diagnostic> findings;    // of a refuted Program
+  double worst_ratio = 0;  // largest error / bound of a cell
+  std::vector<std::string>
+      unreached;  // outcomes of decisions that no run took: "never taken: i < M"
+  std::string reason;  // why NotChecked
+  std::vector<Diagnostic> findings;  // of a refuted Program
 };
 
 // A failure means that there is nothing to compare: no sizes satisfy the declarations (E0811), the

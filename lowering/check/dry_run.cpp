@@ -32,30 +32,30 @@ class Walker {
   std::int64_t run(Stmt stmt) {
     if (!stmt) return 0;
     if (++visits_ > kMaxVisits) return 1;
-    return program::visit(
-        stmt, ir::Overloaded{
-                  [&](const program::Block& n) {
-                    std::int64_t cost = 0;
-                    for (Stmt child : n.body) cost += run(child);
-                    return std::min(cost, kMaxCost);
-                  },
-                  [&](const program::For& n) { return loop(stmt, n); },
-                  [&](const program::If& n) { return branch(stmt, n); },
-                  [&](const program::Let& n) {
-                    const std::optional<std::int64_t> value = evaluate(n.value);
-                    if (value) values_[n.var] = *value;
-                    const std::int64_t cost = run(n.body) + 1;
-                    values_.erase(n.var);
-                    return cost;
-                  },
-                  [&](const program::Alloc& n) {
-                    std::int64_t cells = 1;
-                    for (Expr extent : n.extents)
-                      cells = saturating_multiply(cells, evaluate(extent).value_or(1));
-                    return std::min(run(n.body) + cells / 4, kMaxCost);
-                  },
-                  [&](const program::Store& n) { return cost_of(n.value); },
-              });
+    return program::visit(stmt, ir::Overloaded{
+                                    [&](const program::Block& n) {
+                                      std::int64_t cost = 0;
+                                      for (Stmt child : n.body) cost += run(child);
+                                      return std::min(cost, kMaxCost);
+                                    },
+                                    [&](const program::For& n) { return loop(stmt, n); },
+                                    [&](const program::If& n) { return branch(stmt, n); },
+                                    [&](const program::Let& n) {
+                                      const std::optional<std::int64_t> value = evaluate(n.value);
+                                      if (value) values_[n.var] = *value;
+                                      const std::int64_t cost = run(n.body) + 1;
+                                      values_.erase(n.var);
+                                      return cost;
+                                    },
+                                    [&](const program::Alloc& n) {
+                                      std::int64_t cells = 1;
+                                      for (Expr extent : n.extents)
+                                        cells = saturating_multiply(cells,
+                                                                    evaluate(extent).value_or(1));
+                                      return std::min(run(n.body) + cells / 4, kMaxCost);
+                                    },
+                                    [&](const program::Store& n) { return cost_of(n.value); },
+                                });
   }
 
   std::vector<std::uint64_t> take_outcomes() {
@@ -148,7 +148,9 @@ class Walker {
       case ir::OpCode::Neg: return __builtin_sub_overflow(0, a, &out) ? none : std::optional(out);
       case ir::OpCode::Div: return b <= 0 ? none : std::optional(ir::floor_div(a, b));
       case ir::OpCode::Mod: return b <= 0 ? none : std::optional(ir::floor_mod(a, b));
-      case ir::OpCode::Min: reached(expr.hash(), a < b); return std::min(a, b);
+      case ir::OpCode::Min:
+        if (a != b) reached(expr.hash(), a < b);
+        return std::min(a, b);
       case ir::OpCode::Max: return std::max(a, b);
       case ir::OpCode::Lt: return a < b;
       case ir::OpCode::Le: return a <= b;

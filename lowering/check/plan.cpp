@@ -24,10 +24,12 @@ ir::Bindings bindings_of(const program::Program& program, const Sizes& sizes) {
 
 class Planner {
  public:
-  Planner(const program::Program& program) : program_(program), values_(candidate_values(program)) {}
+  Planner(const program::Program& program)
+      : program_(program), values_(candidate_values(program)) {}
 
   std::vector<Sizes> candidates() {
-    if (std::any_of(values_.begin(), values_.end(), [](const auto& v) { return v.empty(); })) return {};
+    if (std::any_of(values_.begin(), values_.end(), [](const auto& v) { return v.empty(); }))
+      return {};
     plain();
     one_at_a_time();
     combinations();

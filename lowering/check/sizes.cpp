@@ -102,7 +102,8 @@ std::vector<std::vector<std::int64_t>> candidate_values(const program::Program& 
     std::size_t taken = 0;
     for (std::int64_t constant : constants.of(extent.name)) {
       if (taken++ == kMaxConstants) break;
-      for (std::int64_t value : {constant - 1, constant, constant + 1, 2 * constant, 2 * constant + 1})
+      for (std::int64_t value :
+           {constant - 1, constant, constant + 1, 2 * constant, 2 * constant + 1})
         add(value);
     }
     if (extent.max && *extent.max - extent.min <= kMaxConstant) add(*extent.max);

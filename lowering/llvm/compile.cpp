@@ -44,7 +44,8 @@ void initialise_targets() {
 }
 
 Failure internal(const std::string& what) {
-  return fail(Code::CodeGeneration, {}, what, "this is a defect of Tilewright: please report it with the program");
+  return fail(Code::CodeGeneration, {}, what,
+              "this is a defect of Tilewright: please report it with the program");
 }
 
 Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(const TargetOptions& target) {
@@ -60,9 +61,11 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(const TargetOpt
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   options.FunctionSections = true;
   options.DataSections = true;
-  std::unique_ptr<llvm::TargetMachine> machine(backend->createTargetMachine(
-      triple, "x86-64", "", options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
-  if (machine == nullptr) return internal("LLVM made no target machine for `" + target.triple + "`");
+  std::unique_ptr<llvm::TargetMachine> machine(
+      backend->createTargetMachine(triple, "x86-64", "", options, llvm::Reloc::PIC_,
+                                   llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+  if (machine == nullptr)
+    return internal("LLVM made no target machine for `" + target.triple + "`");
   return machine;
 }
 
@@ -84,7 +87,8 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   passes.addPass(llvm::SimplifyCFGPass());
   llvm::LoopPassManager loop_passes;
   loop_passes.addPass(llvm::LICMPass(llvm::LICMOptions()));
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loop_passes), /*UseMemorySSA=*/true));
+  passes.addPass(
+      llvm::createFunctionToLoopPassAdaptor(std::move(loop_passes), /*UseMemorySSA=*/true));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
@@ -100,7 +104,8 @@ std::string print(const llvm::Module& module) {
   return text;
 }
 
-Result<std::string> generate(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType type) {
+Result<std::string> generate(llvm::Module& module, llvm::TargetMachine& machine,
+                             llvm::CodeGenFileType type) {
   llvm::SmallString<0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
@@ -130,7 +135,8 @@ Result<Object> compile_program(ir::Context& context, const program::Program& pro
   if (options.want_unoptimised_ir) object.unoptimised_ir = print(module);
   std::string broken;
   llvm::raw_string_ostream stream(broken);
-  if (llvm::verifyModule(module, &stream)) return internal("the emitted LLVM IR is malformed: " + broken);
+  if (llvm::verifyModule(module, &stream))
+    return internal("the emitted LLVM IR is malformed: " + broken);
   optimise(module, *machine);
   if (options.want_ir) object.ir = print(module);
   if (options.want_assembly) {

@@ -58,7 +58,7 @@ llvm::Value* Emitter::ramp(llvm::Type* element) {
 // bf16 is the upper half of an f32. Nearest even: add 0x7fff and the last kept bit; a NaN keeps its upper
 // bits and is quieted. The result is the f32 on the grid.
 llvm::Value* Emitter::round_f32_to_bf16(llvm::Value* v) {
-  llvm::Type* bits_type = v->getType()->getWithNewBitWidth(32);
+  llvm::Type* bits_type = v->getType()->getWithNewType(b_.getInt32Ty());
   auto bits_of = [&](std::uint32_t c) { return llvm::ConstantInt::get(bits_type, c); };
   llvm::Value* bits = b_.CreateBitCast(v, bits_type);
   llvm::Value* last = b_.CreateAnd(b_.CreateLShr(bits, bits_of(16)), bits_of(1));
@@ -83,7 +83,7 @@ llvm::Value* Emitter::narrow_to_odd(llvm::Value* f64) {
   llvm::Type* f32_type = llvm::Type::getFloatTy(state_.llvm);
   if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(f64_type))
     f32_type = llvm::FixedVectorType::get(f32_type, vector->getNumElements());
-  llvm::Type* bits_type = f32_type->getWithNewBitWidth(32);
+  llvm::Type* bits_type = f32_type->getWithNewType(b_.getInt32Ty());
   llvm::Value* near = b_.CreateFPTrunc(f64, f32_type);
   llvm::Value* back = b_.CreateFPExt(near, f64_type);
   llvm::Value* magnitude = b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, f64);
@@ -104,8 +104,8 @@ llvm::Value* Emitter::round_to_grid(llvm::Value* v, ScalarType from, ScalarType 
   switch (grid) {
     case ScalarType::F64:
       return is_double ? v
-                       : b_.CreateFPExt(v, v->getType()->getWithNewType(
-                                               llvm::Type::getDoubleTy(state_.llvm)));
+                       : b_.CreateFPExt(
+                             v, v->getType()->getWithNewType(llvm::Type::getDoubleTy(state_.llvm)));
     case ScalarType::F32: return is_double ? b_.CreateFPTrunc(v, f32_type) : v;
     case ScalarType::BF16:
       return from == ScalarType::BF16 ? v : round_f32_to_bf16(is_double ? narrow_to_odd(v) : v);
@@ -124,7 +124,8 @@ Value Emitter::cast(Value value, ScalarType from, ScalarType to) {
   if (from_float && to_float) return {round_to_grid(v, from, to), value.varying};
   if (to_float) {
     // To f32 or f64 in one rounding; the 16-bit formats are that f32 rounded once more.
-    llvm::Value* wide = from == ScalarType::Bool ? b_.CreateUIToFP(v, target) : b_.CreateSIToFP(v, target);
+    llvm::Value* wide =
+        from == ScalarType::Bool ? b_.CreateUIToFP(v, target) : b_.CreateSIToFP(v, target);
     return {round_to_grid(wide, to == ScalarType::F64 ? to : ScalarType::F32, to), value.varying};
   }
   if (to == ScalarType::Bool) {
@@ -153,7 +154,8 @@ llvm::Value* Emitter::to_storage(llvm::Value* v, ScalarType type) {
           b_.CreateLShr(b_.CreateBitCast(v, with(i32)), llvm::ConstantInt::get(with(i32), 16)),
           with(i16));
     case ScalarType::F16:
-      return b_.CreateBitCast(b_.CreateFPTrunc(v, with(llvm::Type::getHalfTy(state_.llvm))), with(i16));
+      return b_.CreateBitCast(b_.CreateFPTrunc(v, with(llvm::Type::getHalfTy(state_.llvm))),
+                              with(i16));
     default: return v;
   }
 }
@@ -166,13 +168,14 @@ llvm::Value* Emitter::from_storage(llvm::Value* v, ScalarType type) {
   llvm::Type* i32 = llvm::Type::getInt32Ty(state_.llvm);
   llvm::Type* f32 = llvm::Type::getFloatTy(state_.llvm);
   switch (type) {
-    case ScalarType::Bool:
-      return b_.CreateICmpNE(v, llvm::Constant::getNullValue(v->getType()));
+    case ScalarType::Bool: return b_.CreateICmpNE(v, llvm::Constant::getNullValue(v->getType()));
     case ScalarType::BF16:
       return b_.CreateBitCast(
-          b_.CreateShl(b_.CreateZExt(v, with(i32)), llvm::ConstantInt::get(with(i32), 16)), with(f32));
+          b_.CreateShl(b_.CreateZExt(v, with(i32)), llvm::ConstantInt::get(with(i32), 16)),
+          with(f32));
     case ScalarType::F16:
-      return b_.CreateFPExt(b_.CreateBitCast(v, with(llvm::Type::getHalfTy(state_.llvm))), with(f32));
+      return b_.CreateFPExt(b_.CreateBitCast(v, with(llvm::Type::getHalfTy(state_.llvm))),
+                            with(f32));
     default: return v;
   }
 }

@@ -19,9 +19,9 @@ class CpuCheck {
       : state_(state),
         c_(state.llvm),
         b_(state.llvm),
-        function_(llvm::Function::Create(llvm::FunctionType::get(b_.getInt1Ty(), false),
-                                         llvm::GlobalValue::InternalLinkage,
-                                         std::string(state.program.name.text()) + ".cpu", state.module)) {}
+        function_(llvm::Function::Create(
+            llvm::FunctionType::get(b_.getInt1Ty(), false), llvm::GlobalValue::InternalLinkage,
+            std::string(state.program.name.text()) + ".cpu", state.module)) {}
 
   llvm::Function* emit() {
     function_->addFnAttr(llvm::Attribute::NoInline);
@@ -68,12 +68,14 @@ class CpuCheck {
   void from_cpuid() {
     auto* i32 = b_.getInt32Ty();
     auto* words = llvm::StructType::get(c_, {i32, i32, i32, i32});
-    auto* cpuid = llvm::InlineAsm::get(llvm::FunctionType::get(words, {i32, i32}, false), "cpuid",
-                                       "={ax},={bx},={cx},={dx},{ax},{cx},~{dirflag},~{fpsr},~{flags}", true);
+    auto* cpuid =
+        llvm::InlineAsm::get(llvm::FunctionType::get(words, {i32, i32}, false), "cpuid",
+                             "={ax},={bx},={cx},={dx},{ax},{cx},~{dirflag},~{fpsr},~{flags}", true);
     auto* xgetbv = llvm::InlineAsm::get(llvm::FunctionType::get(i32, {i32}, false), "xgetbv",
                                         "={ax},{cx},~{dx},~{dirflag},~{fpsr},~{flags}", true);
     auto word = [&](std::uint32_t leaf, unsigned index) {
-      return b_.CreateExtractValue(b_.CreateCall(cpuid, {b_.getInt32(leaf), b_.getInt32(0)}), index);
+      return b_.CreateExtractValue(b_.CreateCall(cpuid, {b_.getInt32(leaf), b_.getInt32(0)}),
+                                   index);
     };
     // Leaf 7 exists where the highest leaf says so; XGETBV where OSXSAVE does.
     constexpr std::uint32_t kOsxsave = 1U << 27U;

@@ -121,8 +121,9 @@ void Entry::emit() {
   std::vector<llvm::Type*> types(n + 2, ptr);
   if (!is_query_) types.push_back(i64_type);
   const std::string name = std::string(state_.program.name.text()) + (is_query_ ? "_query" : "");
-  function_ = llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getInt32Ty(c), types, false),
-                                     llvm::GlobalValue::ExternalLinkage, name, state_.module);
+  function_ =
+      llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getInt32Ty(c), types, false),
+                             llvm::GlobalValue::ExternalLinkage, name, state_.module);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
   llvm::BasicBlock::Create(c, "entry", function_);
   emitter_.emplace(state_, function_);
@@ -143,8 +144,7 @@ void Entry::check(const Check& c) {
         demand(b().CreateCall(emit_cpu_check(state_)), c);
       return;
     case CheckKind::Call: return check_call(c);
-    case CheckKind::NotNull:
-      return demand(b().CreateIsNotNull(tensors_[c.argument].descriptor), c);
+    case CheckKind::NotNull: return demand(b().CreateIsNotNull(tensors_[c.argument].descriptor), c);
     case CheckKind::Rank:
     case CheckKind::ElementType:
     case CheckKind::Device:
@@ -184,8 +184,9 @@ void Entry::demand(llvm::Value* ok, const Check& c, llvm::Value* expected, llvm:
   b().CreateRet(b().CreateCall(
       state_.fail,
       {emitter_->call, b().getInt32(static_cast<std::uint32_t>(status)),
-       b().getInt32(static_cast<std::uint32_t>(c.argument)), b().getInt32(static_cast<std::uint32_t>(c.dimension)),
-       expected ? widen(expected) : zero, got ? widen(got) : zero, state_.text(program::check_text(c.kind))}));
+       b().getInt32(static_cast<std::uint32_t>(c.argument)),
+       b().getInt32(static_cast<std::uint32_t>(c.dimension)), expected ? widen(expected) : zero,
+       got ? widen(got) : zero, state_.text(program::check_text(c.kind))}));
   b().SetInsertPoint(next);
 }
 
@@ -251,7 +252,8 @@ void Entry::check_tensor(const Check& c) {
   switch (c.kind) {
     case CheckKind::Rank: {
       llvm::Value* rank = field(tensor.descriptor, abi::tensor::kRank, i32);
-      return demand(b().CreateICmpEQ(rank, b().getInt32(static_cast<std::uint32_t>(c.value))), c, i64(c.value), rank);
+      return demand(b().CreateICmpEQ(rank, b().getInt32(static_cast<std::uint32_t>(c.value))), c,
+                    i64(c.value), rank);
     }
     case CheckKind::ElementType: {
       const std::uint32_t word = type_word(parameter(c).type);
@@ -302,7 +304,8 @@ void Entry::check_extent(const Check& c) {
     case CheckKind::ExtentMax:
       return demand(b().CreateICmpSLE(got, i64(c.value)), c, i64(c.value), got);
     case CheckKind::ExtentMultiple:
-      return demand(b().CreateICmpEQ(b().CreateURem(got, i64(c.value)), i64(0)), c, i64(c.value), got);
+      return demand(b().CreateICmpEQ(b().CreateURem(got, i64(c.value)), i64(0)), c, i64(c.value),
+                    got);
     default: {
       llvm::Value* overflow = nullptr;
       llvm::Value* expected = evaluate_checked(c.expr, &overflow);
@@ -344,7 +347,8 @@ void Entry::check_bytes(const Check& c) {
   for (llvm::Value* dim : tensor.dims) {
     // A zero elsewhere must not hide an extent that overflows.
     llvm::Value* positive = b().CreateSelect(b().CreateICmpEQ(dim, i64(0)), i64(1), dim);
-    llvm::Value* pair = b().CreateBinaryIntrinsic(llvm::Intrinsic::smul_with_overflow, capacity, positive);
+    llvm::Value* pair =
+        b().CreateBinaryIntrinsic(llvm::Intrinsic::smul_with_overflow, capacity, positive);
     overflow = b().CreateOr(overflow, b().CreateExtractValue(pair, 1));
     capacity = b().CreateExtractValue(pair, 0);
     bytes = b().CreateMul(bytes, dim);
@@ -363,12 +367,14 @@ void Entry::check_bytes(const Check& c) {
   tensor.data = b().CreateGEP(b().getInt8Ty(), data, offset);
 }
 
-llvm::Value* Entry::disjoint(llvm::Value* x, llvm::Value* x_bytes, llvm::Value* y, llvm::Value* y_bytes) {
+llvm::Value* Entry::disjoint(llvm::Value* x, llvm::Value* x_bytes, llvm::Value* y,
+                             llvm::Value* y_bytes) {
   llvm::Value* a = b().CreatePtrToInt(x, b().getInt64Ty());
   llvm::Value* c = b().CreatePtrToInt(y, b().getInt64Ty());
   llvm::Value* apart = b().CreateOr(b().CreateICmpULE(b().CreateAdd(a, x_bytes), c),
                                     b().CreateICmpULE(b().CreateAdd(c, y_bytes), a));
-  llvm::Value* empty = b().CreateOr(b().CreateICmpEQ(x_bytes, i64(0)), b().CreateICmpEQ(y_bytes, i64(0)));
+  llvm::Value* empty =
+      b().CreateOr(b().CreateICmpEQ(x_bytes, i64(0)), b().CreateICmpEQ(y_bytes, i64(0)));
   return b().CreateOr(apart, empty);
 }
 
@@ -382,7 +388,8 @@ void Entry::check_workspace(const Check& c) {
       demand(b().CreateNot(overflow), c, nullptr, nullptr, TILEWRIGHT_OUT_OF_BOUNDS);
       llvm::Value* enough = b().CreateAnd(b().CreateIsNotNull(workspace_),
                                           b().CreateICmpUGE(workspace_size_, needed_));
-      return demand(b().CreateOr(b().CreateICmpEQ(needed_, i64(0)), enough), c, needed_, workspace_size_);
+      return demand(b().CreateOr(b().CreateICmpEQ(needed_, i64(0)), enough), c, needed_,
+                    workspace_size_);
     }
     case CheckKind::WorkspaceAlignment: {
       llvm::Value* address = b().CreatePtrToInt(workspace_, b().getInt64Ty());
@@ -410,7 +417,8 @@ void Entry::finish() {
   }
   std::vector<llvm::Value*> args{emitter_->call, workspace_};
   for (const Tensor& tensor : tensors_) args.push_back(tensor.data);
-  for (const ir::ExtentDecl& extent : state_.program.extents) args.push_back(extents_.at(extent.name));
+  for (const ir::ExtentDecl& extent : state_.program.extents)
+    args.push_back(extents_.at(extent.name));
   b().CreateRet(b().CreateCall(kernel_, args));
 }
 
@@ -422,9 +430,10 @@ llvm::Function* make_fail(ModuleState& state) {
   auto* i64 = llvm::Type::getInt64Ty(c);
   auto* function = llvm::Function::Create(
       llvm::FunctionType::get(i32, {ptr, i32, i32, i32, i64, i64, ptr}, false),
-      llvm::GlobalValue::InternalLinkage, std::string(state.program.name.text()) + ".fail", state.module);
-  for (auto attribute : {llvm::Attribute::NoInline, llvm::Attribute::NoUnwind, llvm::Attribute::Cold,
-                         llvm::Attribute::OptimizeForSize})
+      llvm::GlobalValue::InternalLinkage, std::string(state.program.name.text()) + ".fail",
+      state.module);
+  for (auto attribute : {llvm::Attribute::NoInline, llvm::Attribute::NoUnwind,
+                         llvm::Attribute::Cold, llvm::Attribute::OptimizeForSize})
     function->addFnAttr(attribute);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(c, "entry", function));
   auto block = [&](const char* name) { return llvm::BasicBlock::Create(c, name, function); };
@@ -489,7 +498,8 @@ llvm::Function* make_kernel(ModuleState& state) {
   unsigned arg = 2;
   const auto first_extent = static_cast<unsigned>(2 + program.parameters.size());
   for (std::size_t e = 0; e < program.extents.size(); ++e)
-    emitter.bind(program.extents[e].name, {kernel->getArg(first_extent + static_cast<unsigned>(e)), false});
+    emitter.bind(program.extents[e].name,
+                 {kernel->getArg(first_extent + static_cast<unsigned>(e)), false});
   llvm::IRBuilder<>& b = emitter.builder();
   llvm::Value* executor = b.CreateLoad(
       ptr, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), emitter.call, abi::call::kExecutor));
@@ -499,7 +509,8 @@ llvm::Function* make_kernel(ModuleState& state) {
   b.CreateCondBr(b.CreateIsNull(executor), start, with);
   b.SetInsertPoint(with);
   llvm::Value* count = b.CreateLoad(
-      b.getInt32Ty(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), executor, abi::executor::kNumWorkers));
+      b.getInt32Ty(),
+      b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), executor, abi::executor::kNumWorkers));
   b.CreateBr(start);
   b.SetInsertPoint(start);
   llvm::PHINode* workers = b.CreatePHI(b.getInt32Ty(), 2, "workers");

@@ -14,15 +14,18 @@ namespace {
 
 bool is_integral(ScalarType type) { return type == ScalarType::Index || ir::is_integer(type); }
 
-llvm::CmpInst::Predicate predicate(OpCode op, bool is_float) {
+// bool is the unsigned i1: false < true.
+llvm::CmpInst::Predicate predicate(OpCode op, ScalarType type) {
   using P = llvm::CmpInst::Predicate;
+  const bool is_float = ir::is_float(type);
+  const bool is_bool = type == ScalarType::Bool;
   switch (op) {
     case OpCode::Eq: return is_float ? P::FCMP_OEQ : P::ICMP_EQ;
     case OpCode::Ne: return is_float ? P::FCMP_UNE : P::ICMP_NE;
-    case OpCode::Lt: return is_float ? P::FCMP_OLT : P::ICMP_SLT;
-    case OpCode::Le: return is_float ? P::FCMP_OLE : P::ICMP_SLE;
-    case OpCode::Gt: return is_float ? P::FCMP_OGT : P::ICMP_SGT;
-    default: return is_float ? P::FCMP_OGE : P::ICMP_SGE;
+    case OpCode::Lt: return is_float ? P::FCMP_OLT : is_bool ? P::ICMP_ULT : P::ICMP_SLT;
+    case OpCode::Le: return is_float ? P::FCMP_OLE : is_bool ? P::ICMP_ULE : P::ICMP_SLE;
+    case OpCode::Gt: return is_float ? P::FCMP_OGT : is_bool ? P::ICMP_UGT : P::ICMP_SGT;
+    default: return is_float ? P::FCMP_OGE : is_bool ? P::ICMP_UGE : P::ICMP_SGE;
   }
 }
 
@@ -53,7 +56,8 @@ bool Emitter::varies(Expr expr) {
   bool result = false;
   if (const auto* var = expr.as<ir::Var>()) {
     auto it = env_.find(var->name);
-    result = it != env_.end() && (it->second.value.varying || (it->second.index && it->second.index->stride));
+    result = it != env_.end() &&
+             (it->second.value.varying || (it->second.index && it->second.index->stride));
   } else {
     if (const auto* read = expr.as<ir::Read>()) {
       auto it = buffers_.find(read->tensor);
@@ -68,50 +72,51 @@ bool Emitter::varies(Expr expr) {
 Value Emitter::evaluate(Expr expr) {
   if (auto it = memo_.find(expr); it != memo_.end()) return it->second;
   Value value = ir::visit(
-      expr, ir::Overloaded{
-                [&](const ir::IntConst& c) {
-                  return Value{llvm::ConstantInt::getSigned(register_type(state_.llvm, c.type), c.value)};
-                },
-                [&](const ir::FloatConst& c) {
-                  llvm::Type* type = register_type(state_.llvm, c.type);
-                  return Value{llvm::ConstantFP::get(type, c.value)};
-                },
-                [&](const ir::BoolConst& c) { return Value{b_.getInt1(c.value)}; },
-                [&](const ir::Var& var) {
-                  auto it = env_.find(var.name);
-                  if (it == env_.end()) {
-                    state_.refuse(Code::UnsupportedByTarget,
-                                  "`" + std::string(var.name.text()) + "` is not bound here", "");
-                    return Value{llvm::PoisonValue::get(register_type(state_.llvm, var.type))};
-                  }
-                  if (it->second.index && !it->second.value.v) return materialise(*it->second.index);
-                  return it->second.value;
-                },
-                [&](const ir::Extent& extent) {
-                  auto it = env_.find(extent.name);
-                  return it != env_.end() ? it->second.value
-                                          : Value{llvm::PoisonValue::get(b_.getInt64Ty())};
-                },
-                [&](const ir::Read& read) { return load(read); },
-                [&](const ir::Op& op) { return evaluate_op(op); },
-                [&](const ir::Select& s) { return select(s); },
-                [&](const ir::Cast& c) { return cast(evaluate(c.value), c.value.type(), c.type); },
-                [&](const ir::RoundTo& r) {
-                  // The value stays in its type, on a grid that is no finer.
-                  Value inner = evaluate(r.value);
-                  if (ir::unit_roundoff(r.grid) <= ir::unit_roundoff(r.type)) {
-                    const bool f16_in_bf16 = r.type == ScalarType::BF16 && r.grid == ScalarType::F16;
-                    if (!f16_in_bf16) return inner;
-                  }
-                  llvm::Value* v = round_to_grid(inner.v, r.type, r.grid);
-                  if (r.type == ScalarType::F64) v = b_.CreateFPExt(v, inner.v->getType());
-                  return Value{v, inner.varying};
-                },
-                [&](const ir::Fold& fold) {
-                  state_.refuse(Code::UnsupportedByTarget, "a fold inside a program", "");
-                  return Value{llvm::PoisonValue::get(register_type(state_.llvm, fold.type))};
-                },
-            });
+      expr,
+      ir::Overloaded{
+          [&](const ir::IntConst& c) {
+            return Value{llvm::ConstantInt::getSigned(register_type(state_.llvm, c.type), c.value)};
+          },
+          [&](const ir::FloatConst& c) {
+            llvm::Type* type = register_type(state_.llvm, c.type);
+            return Value{llvm::ConstantFP::get(type, c.value)};
+          },
+          [&](const ir::BoolConst& c) { return Value{b_.getInt1(c.value)}; },
+          [&](const ir::Var& var) {
+            auto it = env_.find(var.name);
+            if (it == env_.end()) {
+              state_.refuse(Code::UnsupportedByTarget,
+                            "`" + std::string(var.name.text()) + "` is not bound here", "");
+              return Value{llvm::PoisonValue::get(register_type(state_.llvm, var.type))};
+            }
+            if (it->second.index && !it->second.value.v) return materialise(*it->second.index);
+            return it->second.value;
+          },
+          [&](const ir::Extent& extent) {
+            auto it = env_.find(extent.name);
+            return it != env_.end() ? it->second.value
+                                    : Value{llvm::PoisonValue::get(b_.getInt64Ty())};
+          },
+          [&](const ir::Read& read) { return load(read); },
+          [&](const ir::Op& op) { return evaluate_op(op); },
+          [&](const ir::Select& s) { return select(s); },
+          [&](const ir::Cast& c) { return cast(evaluate(c.value), c.value.type(), c.type); },
+          [&](const ir::RoundTo& r) {
+            // The value stays in its type, on a grid that is no finer.
+            Value inner = evaluate(r.value);
+            if (ir::unit_roundoff(r.grid) <= ir::unit_roundoff(r.type)) {
+              const bool f16_in_bf16 = r.type == ScalarType::BF16 && r.grid == ScalarType::F16;
+              if (!f16_in_bf16) return inner;
+            }
+            llvm::Value* v = round_to_grid(inner.v, r.type, r.grid);
+            if (r.type == ScalarType::F64) v = b_.CreateFPExt(v, inner.v->getType());
+            return Value{v, inner.varying};
+          },
+          [&](const ir::Fold& fold) {
+            state_.refuse(Code::UnsupportedByTarget, "a fold inside a program", "");
+            return Value{llvm::PoisonValue::get(register_type(state_.llvm, fold.type))};
+          },
+      });
   memo_[expr] = value;
   return value;
 }
@@ -119,7 +124,8 @@ Value Emitter::evaluate(Expr expr) {
 llvm::Value* Emitter::evaluate_uniform(Expr expr) {
   Value value = evaluate(expr);
   if (!value.varying) return value.v;
-  state_.refuse(Code::UnsupportedByTarget, "a loop bound or size that differs between vector lanes", "");
+  state_.refuse(Code::UnsupportedByTarget, "a loop bound or size that differs between vector lanes",
+                "");
   return llvm::PoisonValue::get(register_type(state_.llvm, expr.type()));
 }
 
@@ -127,7 +133,8 @@ Value Emitter::evaluate_op(const ir::Op& op) {
   const ScalarType type = op.args[0].type();
   const Expr self(&op);
   if (type == ScalarType::Index && op.type == ScalarType::Index && overflow_ == nullptr &&
-      (op.op == OpCode::Add || op.op == OpCode::Sub || op.op == OpCode::Mul || op.op == OpCode::Neg))
+      (op.op == OpCode::Add || op.op == OpCode::Sub || op.op == OpCode::Mul ||
+       op.op == OpCode::Neg))
     if (auto index = affine(self)) return materialise(*index);
   if (is_comparison(op.op)) return compare(op.op, op.args[0], op.args[1]);
   std::vector<Value> values;
@@ -189,12 +196,13 @@ llvm::Value* Emitter::integer_op(OpCode op, ScalarType type, std::span<llvm::Val
     case OpCode::Min: return b_.CreateSelect(b_.CreateICmpSLT(a[0], a[1]), a[0], a[1]);
     case OpCode::Max: return b_.CreateSelect(b_.CreateICmpSGT(a[0], a[1]), a[0], a[1]);
     case OpCode::Abs:
-      return b_.CreateSelect(
-          b_.CreateICmpSLT(a[0], llvm::Constant::getNullValue(a[0]->getType())), b_.CreateNeg(a[0]), a[0]);
+      return b_.CreateSelect(b_.CreateICmpSLT(a[0], llvm::Constant::getNullValue(a[0]->getType())),
+                             b_.CreateNeg(a[0]), a[0]);
     case OpCode::Fma: return b_.CreateAdd(b_.CreateMul(a[0], a[1]), a[2]);
     default:
       state_.refuse(Code::UnsupportedByTarget,
-                    "`" + std::string(ir::op_info(op).text) + "` on integers", "cast to a float type first");
+                    "`" + std::string(ir::op_info(op).text) + "` on integers",
+                    "cast to a float type first");
       return llvm::PoisonValue::get(a[0]->getType());
   }
 }
@@ -232,8 +240,8 @@ llvm::Value* Emitter::floor_division(llvm::Value* a, llvm::Value* b, bool want_m
   llvm::Value* safe = b_.CreateSelect(b_.CreateOr(is_zero, is_minus_one), one, b);
   llvm::Value* quotient = b_.CreateSDiv(a, safe);
   llvm::Value* rest = b_.CreateSub(a, b_.CreateMul(quotient, safe));
-  llvm::Value* below = b_.CreateAnd(b_.CreateICmpNE(rest, zero),
-                                    b_.CreateICmpSLT(b_.CreateXor(rest, safe), zero));
+  llvm::Value* below =
+      b_.CreateAnd(b_.CreateICmpNE(rest, zero), b_.CreateICmpSLT(b_.CreateXor(rest, safe), zero));
   if (want_modulus) {
     llvm::Value* modulus = b_.CreateSelect(below, b_.CreateAdd(rest, safe), rest);
     return b_.CreateSelect(is_zero, zero, modulus);
@@ -249,8 +257,7 @@ Value Emitter::compare(OpCode op, Expr a, Expr b) {
   Value x = evaluate(a);
   Value y = evaluate(b);
   const bool varying = x.varying || y.varying;
-  return {b_.CreateCmp(predicate(op, ir::is_float(a.type())), match(x, varying).v, match(y, varying).v),
-          varying};
+  return {b_.CreateCmp(predicate(op, a.type()), match(x, varying).v, match(y, varying).v), varying};
 }
 
 // For indices whose difference steps by one per lane, a bound on the lane number: one 32-bit compare

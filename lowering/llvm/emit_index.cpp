@@ -32,11 +32,12 @@ LaneIndex Emitter::add(const LaneIndex& a, const LaneIndex& b, bool negate) {
     if (x == nullptr) return negate ? b_.CreateNeg(y) : y;
     return negate ? b_.CreateSub(x, y) : b_.CreateAdd(x, y);
   };
-  LaneIndex result{sum(a.variable, b.variable),
-                   static_cast<std::int64_t>(
-                       negate ? static_cast<std::uint64_t>(a.constant) - static_cast<std::uint64_t>(b.constant)
-                              : static_cast<std::uint64_t>(a.constant) + static_cast<std::uint64_t>(b.constant)),
-                   sum(a.stride, b.stride)};
+  LaneIndex result{
+      sum(a.variable, b.variable),
+      static_cast<std::int64_t>(
+          negate ? static_cast<std::uint64_t>(a.constant) - static_cast<std::uint64_t>(b.constant)
+                 : static_cast<std::uint64_t>(a.constant) + static_cast<std::uint64_t>(b.constant)),
+      sum(a.stride, b.stride)};
   normalise(result);
   return result;
 }

@@ -26,7 +26,8 @@ std::vector<LaneIndex> Emitter::row_major(std::span<const Expr> extents) {
     if (d == 0) break;
     auto extent = affine(extents[d]);
     if (!extent || !is_uniform(*extent)) {
-      state_.refuse(Code::UnsupportedByTarget, "a buffer extent that differs between vector lanes", "");
+      state_.refuse(Code::UnsupportedByTarget, "a buffer extent that differs between vector lanes",
+                    "");
       return strides;
     }
     stride = scale(*extent, stride);
@@ -124,12 +125,15 @@ llvm::Value* Emitter::load_memory(const Buffer& buffer, const Address& where) {
   if (where.affine && is_one(where.affine->stride)) {
     llvm::Value* p = pointer(buffer, *where.affine);
     if (mask_.lanes == nullptr) return tag(b_.CreateAlignedLoad(vector, p, align), buffer);
-    return tag(b_.CreateMaskedLoad(vector, p, align, mask_.lanes, llvm::Constant::getNullValue(vector)),
-               buffer);
+    return tag(
+        b_.CreateMaskedLoad(vector, p, align, mask_.lanes, llvm::Constant::getNullValue(vector)),
+        buffer);
   }
   if (where.affine && mask_.lanes == nullptr) return load_strided(buffer, *where.affine);
   llvm::Value* mask =
-      mask_.lanes ? mask_.lanes : llvm::Constant::getAllOnesValue(llvm::FixedVectorType::get(b_.getInt1Ty(), lanes_));
+      mask_.lanes
+          ? mask_.lanes
+          : llvm::Constant::getAllOnesValue(llvm::FixedVectorType::get(b_.getInt1Ty(), lanes_));
   return tag(b_.CreateMaskedGather(vector, lane_pointers(buffer, where), align, mask,
                                    llvm::Constant::getNullValue(vector)),
              buffer);
@@ -181,8 +185,9 @@ void Emitter::store_memory(const Buffer& buffer, const Address& where, Value val
   llvm::Value* lanes = broadcast(value);
   if (where.affine && is_one(where.affine->stride)) {
     llvm::Value* p = pointer(buffer, *where.affine);
-    tag(mask_.lanes ? static_cast<llvm::Instruction*>(b_.CreateMaskedStore(lanes, p, align, mask_.lanes))
-                    : b_.CreateAlignedStore(lanes, p, align),
+    tag(mask_.lanes
+            ? static_cast<llvm::Instruction*>(b_.CreateMaskedStore(lanes, p, align, mask_.lanes))
+            : b_.CreateAlignedStore(lanes, p, align),
         buffer);
     return;
   }
@@ -192,12 +197,15 @@ void Emitter::store_memory(const Buffer& buffer, const Address& where, Value val
     for (int lane = 0; lane < lanes_; ++lane) {
       llvm::Value* step = b_.CreateMul(where.affine->stride, b_.getInt64(lane));
       llvm::Value* p = lane == 0 ? start : b_.CreateGEP(element, start, step);
-      tag(b_.CreateAlignedStore(b_.CreateExtractElement(lanes, b_.getInt64(lane)), p, align), buffer);
+      tag(b_.CreateAlignedStore(b_.CreateExtractElement(lanes, b_.getInt64(lane)), p, align),
+          buffer);
     }
     return;
   }
   llvm::Value* mask =
-      mask_.lanes ? mask_.lanes : llvm::Constant::getAllOnesValue(llvm::FixedVectorType::get(b_.getInt1Ty(), lanes_));
+      mask_.lanes
+          ? mask_.lanes
+          : llvm::Constant::getAllOnesValue(llvm::FixedVectorType::get(b_.getInt1Ty(), lanes_));
   llvm::Value* pointers = uniform ? b_.CreateVectorSplat(lanes_, pointer(buffer, *where.affine))
                                   : lane_pointers(buffer, where);
   tag(b_.CreateMaskedScatter(lanes, pointers, align, mask), buffer);
@@ -221,7 +229,8 @@ Buffer Emitter::make_register_buffer(const program::Alloc& alloc) {
     auto index = affine(extent);
     if (!index || index->variable || index->stride || index->constant < 0) {
       state_.refuse(Code::RegisterIndex,
-                    "register buffer `" + std::string(alloc.buffer.text()) + "` has an extent that is not constant",
+                    "register buffer `" + std::string(alloc.buffer.text()) +
+                        "` has an extent that is not constant",
                     "tile to constant sizes, or keep it on the stack");
       return buffer;
     }
@@ -233,12 +242,14 @@ Buffer Emitter::make_register_buffer(const program::Alloc& alloc) {
   const auto last = static_cast<unsigned>(buffer.extents.back());
   constexpr std::int64_t kMostCells = 1 << 16;
   if (buffer.extents.back() > kMostCells || rows * last > kMostCells) {
-    state_.refuse(Code::RegisterIndex, "register buffer `" + std::string(alloc.buffer.text()) + "` is too large",
+    state_.refuse(Code::RegisterIndex,
+                  "register buffer `" + std::string(alloc.buffer.text()) + "` is too large",
                   "keep it on the stack");
     return buffer;
   }
   llvm::Type* element = register_type(state_.llvm, alloc.type);
-  llvm::Type* row = last > 1 ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(element, last)) : element;
+  llvm::Type* row =
+      last > 1 ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(element, last)) : element;
   for (std::int64_t r = 0; r < rows && last > 0; ++r) {
     buffer.rows.push_back(entry_alloca(row, llvm::StringRef(alloc.buffer.text())));
     // Cells start undefined each time, so nothing flows around the loops outside.
@@ -248,7 +259,8 @@ Buffer Emitter::make_register_buffer(const program::Alloc& alloc) {
 }
 
 // The row, and the cell of it that each lane (or the one scalar) means. Constant after unrolling.
-std::optional<std::vector<int>> Emitter::register_cells(const Buffer& buffer, std::span<const Expr> indices,
+std::optional<std::vector<int>> Emitter::register_cells(const Buffer& buffer,
+                                                        std::span<const Expr> indices,
                                                         llvm::AllocaInst*& row, Symbol name) {
   std::vector<LaneIndex> parts;
   bool constant = true;
@@ -262,13 +274,15 @@ std::optional<std::vector<int>> Emitter::register_cells(const Buffer& buffer, st
   if (parts.empty()) parts.push_back({});
   std::int64_t row_number = 0;
   for (std::size_t d = 0; constant && d + 1 < parts.size(); ++d) {
-    constant = parts[d].stride == nullptr && parts[d].constant >= 0 && parts[d].constant < buffer.extents[d];
+    constant = parts[d].stride == nullptr && parts[d].constant >= 0 &&
+               parts[d].constant < buffer.extents[d];
     row_number = row_number * buffer.extents[d] + parts[d].constant;
   }
   std::vector<int> cells;
   if (constant) {
     const LaneIndex& last = parts.back();
-    const std::int64_t step = last.stride ? llvm::cast<llvm::ConstantInt>(last.stride)->getSExtValue() : 0;
+    const std::int64_t step =
+        last.stride ? llvm::cast<llvm::ConstantInt>(last.stride)->getSExtValue() : 0;
     for (int lane = 0; lane < (last.stride ? lanes_ : 1); ++lane) {
       const std::int64_t cell = last.constant + lane * step;
       // A lane outside must be off: it names any cell.
@@ -312,12 +326,14 @@ void Emitter::store_register(const Buffer& buffer, const program::Store& store, 
     if (row_type->isVectorTy()) old = b_.CreateExtractElement(whole, b_.getInt64((*cells)[0]));
     if (value.varying) {
       // One lane at most is on: pick it.
-      state_.refuse(Code::RegisterIndex, "lanes of a vector loop store to one cell of a register buffer",
+      state_.refuse(Code::RegisterIndex,
+                    "lanes of a vector loop store to one cell of a register buffer",
                     "fold into one cell per lane, then merge the cells");
       return;
     }
     if (mask_.lanes) scalar = b_.CreateSelect(any(mask_.lanes), scalar, old);
-    if (row_type->isVectorTy()) scalar = b_.CreateInsertElement(whole, scalar, b_.getInt64((*cells)[0]));
+    if (row_type->isVectorTy())
+      scalar = b_.CreateInsertElement(whole, scalar, b_.getInt64((*cells)[0]));
     b_.CreateStore(scalar, row);
     return;
   }
@@ -343,7 +359,8 @@ void Emitter::store_register(const Buffer& buffer, const program::Store& store, 
   if (mask_.lanes) {
     llvm::Value* off = llvm::Constant::getNullValue(mask_.lanes->getType());
     std::vector<int> mask_to_row(size);
-    for (int cell = 0; cell < size; ++cell) mask_to_row[cell] = to_row[cell] < 0 ? lanes_ : to_row[cell];
+    for (int cell = 0; cell < size; ++cell)
+      mask_to_row[cell] = to_row[cell] < 0 ? lanes_ : to_row[cell];
     llvm::Value* mask = b_.CreateShuffleVector(mask_.lanes, off, mask_to_row);
     b_.CreateStore(b_.CreateSelect(mask, fresh, old), row);
     return;
@@ -366,7 +383,8 @@ void Emitter::allocate(const program::Alloc& alloc) {
   buffer.strides = row_major(extents);
   if (alloc.space == program::Space::Workspace) {
     llvm::Value* offset = evaluate_uniform(state_.contract.workspace.offset.at(alloc.buffer));
-    buffer.base = b_.CreateGEP(b_.getInt8Ty(), workspace, offset, llvm::StringRef(alloc.buffer.text()));
+    buffer.base =
+        b_.CreateGEP(b_.getInt8Ty(), workspace, offset, llvm::StringRef(alloc.buffer.text()));
   } else {
     std::int64_t cells = 1;
     for (Expr extent : extents) {
@@ -375,14 +393,16 @@ void Emitter::allocate(const program::Alloc& alloc) {
       constexpr std::int64_t kMostCells = 1 << 20;
       if (!constant || cells * index->constant > kMostCells) {
         state_.refuse(Code::UnsupportedByTarget,
-                      "stack buffer `" + std::string(alloc.buffer.text()) + "` is not of a small constant size",
+                      "stack buffer `" + std::string(alloc.buffer.text()) +
+                          "` is not of a small constant size",
                       "keep it in workspace");
         return;
       }
       cells *= index->constant;
     }
-    llvm::AllocaInst* space = entry_alloca(
-        llvm::ArrayType::get(storage_type(state_.llvm, alloc.type), cells), llvm::StringRef(alloc.buffer.text()));
+    llvm::AllocaInst* space =
+        entry_alloca(llvm::ArrayType::get(storage_type(state_.llvm, alloc.type), cells),
+                     llvm::StringRef(alloc.buffer.text()));
     space->setAlignment(llvm::Align(64));
     buffer.base = space;
   }

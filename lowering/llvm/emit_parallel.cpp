@@ -56,13 +56,15 @@ std::vector<Emitter::Capture> Emitter::captures(const program::For& loop) {
   std::vector<Symbol> names = mentioned(loop.body);
   // Workspace offsets inside are expressions over extents: take all of those.
   for (const ir::ExtentDecl& extent : state_.program.extents)
-    if (std::find(names.begin(), names.end(), extent.name) == names.end()) names.push_back(extent.name);
+    if (std::find(names.begin(), names.end(), extent.name) == names.end())
+      names.push_back(extent.name);
   for (Symbol name : names) {
     if (auto it = buffers_.find(name); it != buffers_.end()) {
       if (it->second.in_register) {
-        state_.refuse(Code::RegisterIndex,
-                      "register buffer `" + std::string(name.text()) + "` is used across a parallel loop",
-                      "allocate it inside the parallel loop");
+        state_.refuse(
+            Code::RegisterIndex,
+            "register buffer `" + std::string(name.text()) + "` is used across a parallel loop",
+            "allocate it inside the parallel loop");
         continue;
       }
       result.push_back({name, true, it->second.base});
@@ -110,10 +112,12 @@ void Emitter::emit_parallel(const program::For& loop) {
 
   b_.SetInsertPoint(through_executor);
   llvm::Value* entry = b_.CreateLoad(
-      pointer_type, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), executor, abi::executor::kParallelFor));
+      pointer_type,
+      b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), executor, abi::executor::kParallelFor));
   llvm::Type* i64 = b_.getInt64Ty();
   auto* run_type = llvm::FunctionType::get(
-      b_.getInt32Ty(), {pointer_type, pointer_type, i64, i64, i64, pointer_type, pointer_type}, false);
+      b_.getInt32Ty(), {pointer_type, pointer_type, i64, i64, i64, pointer_type, pointer_type},
+      false);
   llvm::Value* status_executor =
       b_.CreateCall(run_type, entry, {executor, call, lower, upper, b_.getInt64(1), task, closure});
   b_.CreateBr(done);
@@ -137,15 +141,18 @@ void Emitter::emit_parallel(const program::For& loop) {
 llvm::Function* Emitter::emit_task(const program::For& loop, const std::vector<Capture>& captured,
                                    llvm::StructType* closure_type) {
   llvm::Type* i64 = b_.getInt64Ty();
-  auto* type = llvm::FunctionType::get(b_.getInt32Ty(), {b_.getPtrTy(), b_.getInt32Ty(), i64, i64}, false);
-  const std::string name = std::string(state_.program.name.text()) + ".parallel" + std::to_string(state_.num_tasks++);
+  auto* type =
+      llvm::FunctionType::get(b_.getInt32Ty(), {b_.getPtrTy(), b_.getInt32Ty(), i64, i64}, false);
+  const std::string name =
+      std::string(state_.program.name.text()) + ".parallel" + std::to_string(state_.num_tasks++);
   llvm::Function* task = state_.make_function(type, name, false);
   llvm::BasicBlock::Create(state_.llvm, "entry", task);
   Emitter inner(state_, task);
   llvm::IRBuilder<>& b = inner.b_;
   llvm::Value* closure = task->getArg(0);
   auto member = [&](unsigned i) {
-    auto* load = b.CreateLoad(closure_type->getElementType(i), b.CreateStructGEP(closure_type, closure, i));
+    auto* load =
+        b.CreateLoad(closure_type->getElementType(i), b.CreateStructGEP(closure_type, closure, i));
     load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(state_.llvm, {}));
     return load;
   };
@@ -154,7 +161,8 @@ llvm::Function* Emitter::emit_task(const program::For& loop, const std::vector<C
   llvm::Value* slice = b.CreateMul(b.CreateSExt(inner.worker, i64), member(2));
   inner.workspace = b.CreateGEP(b.getInt8Ty(), member(1), slice);
   for (const auto& [symbol, binding] : env_)
-    if (binding.value.v && llvm::isa<llvm::Constant>(binding.value.v)) inner.bind(symbol, binding.value);
+    if (binding.value.v && llvm::isa<llvm::Constant>(binding.value.v))
+      inner.bind(symbol, binding.value);
   unsigned index = 3;
   for (std::size_t i = 0; i < captured.size();) {
     const Capture& capture = captured[i];

@@ -35,25 +35,27 @@ void Emitter::emit(program::Stmt stmt) {
   memo_.clear();
   varies_.clear();
   program::visit(
-      stmt, ir::Overloaded{
-                [&](const program::Block& s) {
-                  for (program::Stmt child : s.body) emit(child);
-                },
-                [&](const program::For& s) { emit_loop(s); },
-                [&](const program::If& s) { emit_if(s); },
-                [&](const program::Let& s) {
-                  auto index = s.value.type() == ScalarType::Index ? affine(s.value) : std::nullopt;
-                  bind(s.var, index ? Value{is_uniform(*index) ? base_of(*index) : nullptr, !is_uniform(*index)}
-                                    : evaluate(s.value),
-                       index);
-                  emit(s.body);
-                },
-                [&](const program::Alloc& s) {
-                  allocate(s);
-                  if (!state_.error) emit(s.body);
-                },
-                [&](const program::Store& s) { store(s); },
-            });
+      stmt,
+      ir::Overloaded{
+          [&](const program::Block& s) {
+            for (program::Stmt child : s.body) emit(child);
+          },
+          [&](const program::For& s) { emit_loop(s); },
+          [&](const program::If& s) { emit_if(s); },
+          [&](const program::Let& s) {
+            auto index = s.value.type() == ScalarType::Index ? affine(s.value) : std::nullopt;
+            bind(s.var,
+                 index ? Value{is_uniform(*index) ? base_of(*index) : nullptr, !is_uniform(*index)}
+                       : evaluate(s.value),
+                 index);
+            emit(s.body);
+          },
+          [&](const program::Alloc& s) {
+            allocate(s);
+            if (!state_.error) emit(s.body);
+          },
+          [&](const program::Store& s) { store(s); },
+      });
   memo_.clear();
 }
 
@@ -84,7 +86,8 @@ llvm::MDNode* Emitter::loop_metadata() {
   return node;
 }
 
-Emitter::LoopBlocks Emitter::open_loop(llvm::Value* lower, llvm::Value* upper, const llvm::Twine& name) {
+Emitter::LoopBlocks Emitter::open_loop(llvm::Value* lower, llvm::Value* upper,
+                                       const llvm::Twine& name) {
   llvm::BasicBlock* body = block(name);
   llvm::BasicBlock* after = block(name + ".end");
   llvm::BasicBlock* before = b_.GetInsertBlock();
@@ -96,8 +99,9 @@ Emitter::LoopBlocks Emitter::open_loop(llvm::Value* lower, llvm::Value* upper, c
 }
 
 void Emitter::close_loop(const LoopBlocks& blocks, llvm::Value* upper) {
-  llvm::Value* next = b_.CreateAdd(blocks.index, llvm::ConstantInt::get(blocks.index->getType(), 1), "",
-                                   /*HasNUW=*/false, /*HasNSW=*/true);
+  llvm::Value* next =
+      b_.CreateAdd(blocks.index, llvm::ConstantInt::get(blocks.index->getType(), 1), "",
+                   /*HasNUW=*/false, /*HasNSW=*/true);
   blocks.index->addIncoming(next, b_.GetInsertBlock());
   llvm::BranchInst* back =
       b_.CreateCondBr(b_.CreateICmpSLT(next, upper), blocks.index->getParent(), blocks.after);
@@ -140,9 +144,10 @@ void Emitter::emit_unrolled(const program::For& loop) {
   auto upper = affine(loop.upper);
   if (!lower || !upper || lower->variable || upper->variable || lower->stride || upper->stride ||
       upper->constant - lower->constant > kMostUnrolled)
-    return state_.refuse(Code::BadLoopBounds,
-                         "unrolled loop `" + std::string(loop.var.text()) + "` has no small constant bounds",
-                         "split it by a constant first");
+    return state_.refuse(
+        Code::BadLoopBounds,
+        "unrolled loop `" + std::string(loop.var.text()) + "` has no small constant bounds",
+        "split it by a constant first");
   for (std::int64_t i = lower->constant; i < upper->constant && !state_.error; ++i) {
     bind(loop.var, {b_.getInt64(i), false});
     emit(loop.body);
@@ -163,7 +168,8 @@ void Emitter::emit_vector(const program::For& loop) {
   if (width <= 0) return;
   if (width == 1) return emit_unrolled(loop);
   if (lanes_ > 1)
-    return state_.refuse(Code::BadLoopBounds, "vector loop `" + name + "` lies inside another vector loop",
+    return state_.refuse(Code::BadLoopBounds,
+                         "vector loop `" + name + "` lies inside another vector loop",
                          "unroll one of them, or fuse them first");
   lanes_ = static_cast<int>(width);
   bind(loop.var, {nullptr, true}, LaneIndex{nullptr, lower->constant, b_.getInt64(1)});

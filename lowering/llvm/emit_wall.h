@@ -44,12 +44,13 @@ struct LaneIndex {
 struct Buffer {
   ScalarType type = ScalarType::F32;
   bool in_register = false;
-  int private_lanes = 1;  // of the vector loop that allocates it: one copy per lane, the last dimension
+  int private_lanes =
+      1;  // of the vector loop that allocates it: one copy per lane, the last dimension
   llvm::Value* base = nullptr;
-  std::vector<LaneIndex> strides;           // in elements; uniform
-  std::vector<std::int64_t> extents;        // register buffers, private lanes included
-  std::vector<llvm::AllocaInst*> rows;      // register buffers: one per leading index
-  llvm::MDNode* scope = nullptr;            // for memory, alias scopes
+  std::vector<LaneIndex> strides;  // in elements; uniform
+  std::vector<std::int64_t> extents;  // register buffers, private lanes included
+  std::vector<llvm::AllocaInst*> rows;  // register buffers: one per leading index
+  llvm::MDNode* scope = nullptr;  // for memory, alias scopes
   llvm::MDNode* disjoint = nullptr;
 };
 
@@ -97,9 +98,9 @@ class Emitter {
   void check_overflow(llvm::Value* accumulated) { overflow_ = accumulated; }
   llvm::Value* overflow() const { return overflow_; }
 
-  llvm::Value* call = nullptr;       // the call context
+  llvm::Value* call = nullptr;  // the call context
   llvm::Value* workspace = nullptr;  // the caller's, or this worker's slice
-  llvm::Value* worker = nullptr;     // i32 inside a parallel loop, else null
+  llvm::Value* worker = nullptr;  // i32 inside a parallel loop, else null
 
  private:
   friend class LlvmMath;
@@ -167,7 +168,8 @@ class Emitter {
   llvm::Value* load_strided(const Buffer& buffer, const LaneIndex& offset);
   void store(const program::Store& store);
   void store_memory(const Buffer& buffer, const Address& address, Value value);
-  std::optional<std::vector<int>> register_cells(const Buffer& buffer, std::span<const Expr> indices,
+  std::optional<std::vector<int>> register_cells(const Buffer& buffer,
+                                                 std::span<const Expr> indices,
                                                  llvm::AllocaInst*& row, Symbol name);
   Value load_register(const Buffer& buffer, const ir::Read& read);
   void store_register(const Buffer& buffer, const program::Store& store, Value value);

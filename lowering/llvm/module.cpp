@@ -14,21 +14,24 @@ void ModuleState::refuse(Code code, std::string message, std::string remedy) {
 }
 
 llvm::Constant* ModuleState::text(std::string_view value) {
-  const std::string name = program.name.text().empty() ? "text" : std::string(program.name.text()) + ".text";
+  const std::string name =
+      program.name.text().empty() ? "text" : std::string(program.name.text()) + ".text";
   for (llvm::GlobalVariable& global : module.globals()) {
     auto* data = llvm::dyn_cast<llvm::ConstantDataArray>(global.getInitializer());
     if (data && data->isCString() && data->getAsCString() == llvm::StringRef(value)) return &global;
   }
   auto* data = llvm::ConstantDataArray::getString(llvm, llvm::StringRef(value));
-  auto* global = new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data,
-                                          name);
+  auto* global = new llvm::GlobalVariable(module, data->getType(), true,
+                                          llvm::GlobalValue::PrivateLinkage, data, name);
   global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
   return global;
 }
 
-llvm::Function* ModuleState::make_function(llvm::FunctionType* type, const std::string& name, bool exported) {
+llvm::Function* ModuleState::make_function(llvm::FunctionType* type, const std::string& name,
+                                           bool exported) {
   auto* function = llvm::Function::Create(
-      type, exported ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage, name, module);
+      type, exported ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage,
+      name, module);
   function->addFnAttr("target-cpu", target.cpu);
   if (!target.tune.empty()) function->addFnAttr("tune-cpu", target.tune);
   if (!target.features.empty()) function->addFnAttr("target-features", target.features);
@@ -51,7 +54,8 @@ struct Region {
 void collect(program::Stmt stmt, std::vector<Symbol>& around, std::vector<Region>& regions) {
   if (const auto* alloc = stmt.as<program::Alloc>()) {
     const bool in_workspace = alloc->space == program::Space::Workspace;
-    if (alloc->space != program::Space::Register) regions.push_back({alloc->buffer, in_workspace, around});
+    if (alloc->space != program::Space::Register)
+      regions.push_back({alloc->buffer, in_workspace, around});
     if (in_workspace) around.push_back(alloc->buffer);
     collect(alloc->body, around, regions);
     if (in_workspace) around.pop_back();
@@ -77,7 +81,8 @@ bool encloses(const Region& outer, const Region& inner) {
 // encloses the other: those may lie in the same bytes at different times.
 void ModuleState::build_alias_scopes() {
   std::vector<Region> regions;
-  for (const program::Parameter& parameter : program.parameters) regions.push_back({parameter.name, false, {}});
+  for (const program::Parameter& parameter : program.parameters)
+    regions.push_back({parameter.name, false, {}});
   std::vector<Symbol> around;
   collect(program.body, around, regions);
   llvm::MDBuilder builder(llvm);
@@ -92,7 +97,8 @@ void ModuleState::build_alias_scopes() {
                              !encloses(regions[i], regions[j]) && !encloses(regions[j], regions[i]);
       if (i != j && !may_share) others.push_back(scopes[j]);
     }
-    alias[regions[i].buffer] = {llvm::MDNode::get(llvm, {scopes[i]}), llvm::MDNode::get(llvm, others)};
+    alias[regions[i].buffer] = {llvm::MDNode::get(llvm, {scopes[i]}),
+                                llvm::MDNode::get(llvm, others)};
   }
 }
 

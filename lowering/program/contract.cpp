@@ -38,9 +38,10 @@ Result<std::vector<ExtentBinding>> bind_extents(const Program& program) {
     const bool bound = std::any_of(bindings.begin(), bindings.end(),
                                    [&](const ExtentBinding& b) { return b.extent == decl.name; });
     if (!bound)
-      return fail(Code::UnboundExtent, decl.span,
-                  "no dimension of an input or output is exactly `" + std::string(decl.name.text()) + "`",
-                  "give an input a dimension that is this extent alone");
+      return fail(
+          Code::UnboundExtent, decl.span,
+          "no dimension of an input or output is exactly `" + std::string(decl.name.text()) + "`",
+          "give an input a dimension that is this extent alone");
   }
   return bindings;
 }
@@ -102,7 +103,8 @@ class CheckList {
     const auto decl = std::find_if(program_.extents.begin(), program_.extents.end(),
                                    [&](const ir::ExtentDecl& e) { return e.name == name; });
     const bool declared = decl != program_.extents.end();
-    add({CheckKind::ExtentMin, p, d, -1, declared ? std::max<std::int64_t>(decl->min, 0) : 0, extent, true});
+    add({CheckKind::ExtentMin, p, d, -1, declared ? std::max<std::int64_t>(decl->min, 0) : 0,
+         extent, true});
     if (declared && decl->max) add({CheckKind::ExtentMax, p, d, -1, *decl->max, extent, true});
     if (declared && decl->multiple_of > 1)
       add({CheckKind::ExtentMultiple, p, d, -1, decl->multiple_of, extent, true});
@@ -224,7 +226,8 @@ std::string_view check_text(CheckKind kind) {
     case CheckKind::ExtentMultiple: return "the extent is not the declared multiple";
     case CheckKind::Shape: return "wrong extent";
     case CheckKind::Strides: return "the strides are not compact row-major";
-    case CheckKind::Bytes: return "the elements do not fit the bytes of the tensor, or data is null";
+    case CheckKind::Bytes:
+      return "the elements do not fit the bytes of the tensor, or data is null";
     case CheckKind::Alignment: return "the data is not aligned to one element";
     case CheckKind::Writable: return "an output is marked read-only";
     case CheckKind::Requires: return "a requirement of the algorithm does not hold";
@@ -242,8 +245,8 @@ Result<Contract> derive_contract(ir::Context& context, const Program& program) {
   contract.bindings = std::move(bindings);
   contract.checks = CheckList(program, contract.bindings).make();
   contract.workspace.workers = context.symbol("workers");
-  TILEWRIGHT_TRY(total,
-                 WorkspacePlanner(context, contract.workspace).place(program.body, context.index(0)));
+  TILEWRIGHT_TRY(
+      total, WorkspacePlanner(context, contract.workspace).place(program.body, context.index(0)));
   contract.workspace.total = total;
   return contract;
 }

@@ -24,26 +24,26 @@ struct ExtentBinding {
 };
 
 enum class CheckKind : std::uint8_t {
-  Cpu,                 // the target's instructions are there
-  Call,                // the call context, its executor and error detail are well formed
-  NotNull,             // a descriptor
-  Rank,                // value: the rank
-  ElementType,         // of parameter `argument`
-  Device,              // host memory
-  ShapeNotNull,        // the shape array, where the rank is not 0
-  ExtentMin,           // value: least allowed; binds the extent in `expr` on first sight
-  ExtentMax,           // value: largest allowed
-  ExtentMultiple,      // value: divisor
-  Shape,               // the dimension equals `expr`
-  Strides,             // null, or compact row-major
-  Bytes,               // element count and size fit 63 bits and size_bytes; data is there
-  Alignment,           // value: of one element
-  Writable,            // an output is not marked read-only
-  Requires,            // `expr` holds
-  Overlap,             // arguments `argument` and `other` share no byte
-  WorkspaceSize,       // at least the formula
+  Cpu,  // the target's instructions are there
+  Call,  // the call context, its executor and error detail are well formed
+  NotNull,  // a descriptor
+  Rank,  // value: the rank
+  ElementType,  // of parameter `argument`
+  Device,  // host memory
+  ShapeNotNull,  // the shape array, where the rank is not 0
+  ExtentMin,  // value: least allowed; binds the extent in `expr` on first sight
+  ExtentMax,  // value: largest allowed
+  ExtentMultiple,  // value: divisor
+  Shape,  // the dimension equals `expr`
+  Strides,  // null, or compact row-major
+  Bytes,  // element count and size fit 63 bits and size_bytes; data is there
+  Alignment,  // value: of one element
+  Writable,  // an output is not marked read-only
+  Requires,  // `expr` holds
+  Overlap,  // arguments `argument` and `other` share no byte
+  WorkspaceSize,  // at least the formula
   WorkspaceAlignment,  // value: the alignment
-  WorkspaceOverlap,    // the workspace shares no byte with `argument`
+  WorkspaceOverlap,  // the workspace shares no byte with `argument`
 };
 std::string_view check_text(CheckKind kind);
 
@@ -60,11 +60,11 @@ struct Check {
 // Offsets are relative to the start of the caller's workspace, or inside a parallel loop to the worker's
 // slice. All are expressions over extents and `workers`.
 struct WorkspacePlan {
-  std::unordered_map<Symbol, Expr> offset;       // bytes, by buffer
+  std::unordered_map<Symbol, Expr> offset;  // bytes, by buffer
   std::unordered_map<Symbol, Expr> slice_begin;  // bytes, by variable of an outermost parallel loop
-  std::unordered_map<Symbol, Expr> slice_size;   // bytes of one worker
-  Symbol workers;                                // the variable that stands for the number of workers
-  Expr total;                                    // bytes
+  std::unordered_map<Symbol, Expr> slice_size;  // bytes of one worker
+  Symbol workers;  // the variable that stands for the number of workers
+  Expr total;  // bytes
 };
 inline constexpr std::int64_t kWorkspaceAlignment = 64;
 

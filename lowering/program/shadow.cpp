@@ -152,8 +152,9 @@ bool BufferAccess::write(std::uint32_t target, const std::int64_t* cell, int lan
       const std::uint64_t reader = buffer.lane_reader[at];
       for (std::uint64_t other : {writer, reader})
         if ((other >> 16) == statement_ && other != mine)
-          return stop(Trap::Kind::LaneConflict, true, buffer, cell, lane,
-                      (other & 0xffff) == kManyLanes ? -1 : static_cast<std::int64_t>(other & 0xffff));
+          return stop(
+              Trap::Kind::LaneConflict, true, buffer, cell, lane,
+              (other & 0xffff) == kManyLanes ? -1 : static_cast<std::int64_t>(other & 0xffff));
       buffer.lane_writer[at] = mine;
     }
   }

@@ -74,8 +74,8 @@ struct Trap {
   const Buffer* buffer = nullptr;
   std::vector<std::int64_t> cell;
   int lane = 0;
-  std::int64_t other = 0;         // the iteration or lane of the earlier access
-  std::uint32_t fork_depth = 0;   // of a race: which parallel loop, outermost 1
+  std::int64_t other = 0;  // the iteration or lane of the earlier access
+  std::uint32_t fork_depth = 0;  // of a race: which parallel loop, outermost 1
 };
 
 // Reads and writes of one Program execution.
@@ -98,7 +98,8 @@ class BufferAccess final : public ir::TapeReader {
  private:
   bool stop(Trap::Kind kind, bool writes, const Buffer& buffer, const std::int64_t* cell, int lane,
             std::int64_t other = 0);
-  bool race(Strands::Fork fork, bool writes, const Buffer& buffer, const std::int64_t* cell, int lane);
+  bool race(Strands::Fork fork, bool writes, const Buffer& buffer, const std::int64_t* cell,
+            int lane);
   bool offset_of(const Buffer& buffer, const std::int64_t* cell, std::int64_t* offset) const;
   bool load(const Buffer& source, const std::int64_t* cell, int lane, int num_lanes,
             ir::Scalar* value);

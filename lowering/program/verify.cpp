@@ -70,14 +70,7 @@ class Verifier {
   };
 
   void report(Expr e, Diagnostic d) {
-    d.span = span_;
-    if (spans_) {
-      const auto it = spans_->exprs.find(e);
-      // Equal expressions share a place: only one inside the statement at hand is meant.
-      if (it != spans_->exprs.end() &&
-          (span_.none() || (span_.begin <= it->second.begin && it->second.end <= span_.end)))
-        d.span = it->second;
-    }
+    d.span = spans_ ? ir::find_span(spans_->exprs, e, span_) : span_;
     if (d.span.none()) d.evidence.emplace_back("expression", ir::print(e));
     out_.push_back(std::move(d));
   }

@@ -8,7 +8,7 @@
 namespace tilewright::directives {
 
 std::optional<ComputeAt> ComputeAt::parse(Reader& reader) {
-  auto equation = reader.name("an equation");
+  auto equation = reader.path("an equation");
   if (!equation || !reader.cursor.expect("in", "after the equation", "write `in nest.loop`"))
     return std::nullopt;
   auto at = reader.loop_name();

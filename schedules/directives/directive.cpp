@@ -42,6 +42,7 @@ Result<Ok> apply(const Directive& directive, Target& target) {
   tree::Tree trial = target.tree;
   Target attempt{target.context, target.algorithm, trial};
   TILEWRIGHT_CHECK_OK(std::visit([&](const auto& d) { return d.apply(attempt); }, directive));
+  tree::order_nests(trial);
   target.tree = std::move(trial);
   return Ok{};
 }
@@ -87,6 +88,12 @@ std::optional<Symbol> Reader::name(std::string_view what) {
         "write a name without a dot");
     return std::nullopt;
   }
+  return context.symbol(token->text);
+}
+
+std::optional<Symbol> Reader::path(std::string_view what) {
+  auto token = cursor.expect_name(what, "write a name");
+  if (!token) return std::nullopt;
   return context.symbol(token->text);
 }
 
@@ -154,8 +161,17 @@ bool has_name(const Target& target, const tree::Nest& nest, Symbol name) {
       if (f.outer == name || f.inner == name || f.fused == name) return true;
     }
   }
-  (void)target;
-  return false;
+  // The dimensions too: they are names until a step takes them.
+  const ir::Equation* equation = nest.stage ? nullptr : target.algorithm.find_equation(nest.name);
+  if (!equation) return false;
+  const std::vector<Symbol> dims = tree::dimensions(*equation);
+  return std::find(dims.begin(), dims.end(), name) != dims.end();
+}
+
+Result<Ok> not_kept(const tree::Nest& nest, Symbol loop, Span span) {
+  if (std::find(nest.keep.begin(), nest.keep.end(), loop) == nest.keep.end()) return Ok{};
+  return refuse(span, "results over loop `" + std::string(loop.text()) + "` are kept in registers",
+                "split and fuse before `keep`");
 }
 
 Result<Ok> split_loop(Target& target, const FoundLoop& found, std::int64_t factor, Symbol outer,
@@ -166,6 +182,10 @@ Result<Ok> split_loop(Target& target, const FoundLoop& found, std::int64_t facto
     return refuse(span,
                   "loop `" + std::string(old.name.text()) + "` is already vectorized or unrolled",
                   "split it first, then mark one of its parts");
+  if (old.peel)
+    return refuse(span, "loop `" + std::string(old.name.text()) + "` is peeled already",
+                  "split it before `peel`");
+  TILEWRIGHT_CHECK_OK(not_kept(nest, old.name, span));
   for (Symbol name : {outer, inner})
     if (has_name(target, nest, name))
       return refuse(span,
@@ -199,6 +219,9 @@ Result<Ok> mark_constant_loop(Target& target, const LoopName& name,
     return refuse(name.span, "loop `" + print(name) + "` is marked already",
                   "mark a loop once; split it to mark its parts");
   if (!factor) {
+    if (found.loop().peel)
+      return refuse(name.span, "loop `" + print(name) + "` is peeled already",
+                    "mark the inner loop of the split");
     found.loop().kind = kind;
     return Ok{};
   }

@@ -3,8 +3,10 @@
 // Directives: what people write in a schedule, in Halide's words where it has them. Each is a value that is
 // read, printed and applied to a schedule tree; a directive that cannot apply refuses (E0303, E0304) with the
 // loop, the reason and what would make it apply. Legality of order is not judged here: that is the business of
-// the checks on the final Program. Laws: parse(print(d)) == d; applying to a well-formed tree gives a
-// well-formed tree or a refusal that leaves the tree unchanged. Tests: tests/unit/schedules/directives.
+// the checks on the final Program. Laws: parse(print(d)) == d; a refusal leaves the tree unchanged. Directives
+// may pass through trees that are not yet well formed (a loop vectorized before it is moved inside, a producer
+// placed before its reader is), so tree::verify judges the schedule at its end.
+// Tests: tests/unit/schedules/directives.
 #pragma once
 
 #include <optional>
@@ -40,7 +42,8 @@ struct Reader {
   TextCursor& cursor;
 
   std::optional<LoopName> loop_name();
-  std::optional<Symbol> name(std::string_view what);
+  std::optional<Symbol> name(std::string_view what);  // without a dot: a loop, a dimension
+  std::optional<Symbol> path(std::string_view what);  // of an equation or tensor: `layer.peak`
   std::optional<std::vector<Symbol>> names(std::string_view what);  // `a, b, c`
   std::optional<std::int64_t> factor();  // an integer, at least 1
 };
@@ -213,6 +216,8 @@ Result<Ok> split_loop(Target& target, const FoundLoop& found, std::int64_t facto
 Result<Ok> mark_constant_loop(Target& target, const LoopName& name,
                               std::optional<std::int64_t> factor, tree::LoopKind kind,
                               std::string_view suffix);
+// Refuses when results over the loop are kept in registers.
+Result<Ok> not_kept(const tree::Nest& nest, Symbol loop, Span span);
 bool has_name(const Target& target, const tree::Nest& nest, Symbol name);
 // Places a nest directly before the nest that it stands in, or before `owner`.
 // "stage b[k, j]<place> as bp[k, j] pad".

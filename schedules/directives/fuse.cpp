@@ -2,6 +2,8 @@
 //
 // fuse c.i, c.j as ij
 //   for i in 0 .. M { for j in 0 .. N { s(i, j) } }   becomes   for ij in 0 .. M * N { s(ij / N, ij % N) }
+#include <algorithm>
+
 #include "schedules/directives/directive.h"
 
 namespace tilewright::directives {
@@ -22,6 +24,25 @@ std::string Fuse::print() const {
   return "fuse " + directives::print(outer) + ", " + directives::print(inner) + " as " +
          std::string(fused.text());
 }
+
+namespace {
+
+// True when the loop is made of variables of the equation's fold.
+bool over_reduction(const Target& target, const tree::Nest& nest, Symbol loop) {
+  const ir::Equation* equation = nest.stage ? nullptr : target.algorithm.find_equation(nest.name);
+  const ir::Fold* fold = equation ? equation->fold() : nullptr;
+  if (!fold) return false;
+  for (auto step = nest.steps.rbegin(); step != nest.steps.rend(); ++step) {
+    if (const auto* s = std::get_if<tree::SplitStep>(&*step)) {
+      if (s->outer == loop || s->inner == loop) loop = s->parent;
+    } else if (const auto& f = std::get<tree::FuseStep>(*step); f.fused == loop) {
+      loop = f.outer;
+    }
+  }
+  return std::find(fold->vars.begin(), fold->vars.end(), loop) != fold->vars.end();
+}
+
+}  // namespace
 
 Result<Ok> Fuse::apply(Target& target) const {
   TILEWRIGHT_TRY(a, find_loop(target, outer));
@@ -44,6 +65,14 @@ Result<Ok> Fuse::apply(Target& target) const {
       return refuse(outer.span,
                     "`" + std::string(nest.name.text()) + "` is placed in one of the two loops",
                     "fuse before placing anything in them");
+  for (const tree::Loop& loop : {a.loop(), b.loop()})
+    TILEWRIGHT_CHECK_OK(not_kept(*a.nest, loop.name, outer.span));
+  if (over_reduction(target, *a.nest, a.loop().name) !=
+      over_reduction(target, *a.nest, b.loop().name))
+    return refuse(outer.span,
+                  "one of `" + directives::print(outer) + "` and `" + directives::print(inner) +
+                      "` runs over results and one over the reduction",
+                  "fuse two loops of one sort");
   a.nest->steps.push_back(tree::FuseStep{a.loop().name, b.loop().name, fused});
   a.nest->loops[a.index] = {fused, tree::LoopKind::Serial, false};
   a.nest->loops.erase(a.nest->loops.begin() + static_cast<std::ptrdiff_t>(b.index));

@@ -11,9 +11,11 @@ namespace tilewright::directives {
 std::optional<Inline> Inline::parse(Reader& reader) {
   Inline out;
   out.span = reader.cursor.peek().span;
-  auto names = reader.names("an equation");
-  if (!names) return std::nullopt;
-  out.equations = *std::move(names);
+  do {
+    auto name = reader.path("an equation");
+    if (!name) return std::nullopt;
+    out.equations.push_back(*name);
+  } while (reader.cursor.accept(","));
   return out;
 }
 

@@ -11,7 +11,7 @@ std::optional<Keep> Keep::parse(Reader& reader) {
   Keep out;
   TextCursor& cursor = reader.cursor;
   out.span = cursor.peek().span;
-  auto nest = reader.name("an equation");
+  auto nest = reader.path("an equation");
   if (!nest) return std::nullopt;
   out.nest = *nest;
   if (cursor.accept("[")) {

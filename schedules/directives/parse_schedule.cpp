@@ -28,10 +28,11 @@ class ScheduleParser {
   }
 
  private:
-  // A fault of the whole tree has no place of its own: it is shown at the schedule's name.
+  // A fault of the whole tree has no place of its own: it is shown at the directive that brought it, or
+  // at the schedule's name.
   Failure with_place(Failure failure) const {
     for (Diagnostic& d : failure.diagnostics)
-      if (d.span.none()) d.span = name_span_;
+      if (d.span.none()) d.span = broken_span_.none() ? name_span_ : broken_span_;
     return failure;
   }
 
@@ -45,7 +46,7 @@ class ScheduleParser {
       return false;
     out_.name = *name;
     const Span span = cursor_.peek().span;
-    auto algorithm = reader_.name("the algorithm");
+    auto algorithm = reader_.path("the algorithm");
     if (!algorithm) return false;
     out_.algorithm = *algorithm;
     if (!(*algorithm == algorithm_.name)) {
@@ -76,18 +77,15 @@ class ScheduleParser {
 
   void body() {
     out_.tree = tree::default_tree(algorithm_);
-    bool first = true;
     while (!cursor_.at_end() && !cursor_.at("}")) {
       const std::size_t begin = cursor_.position();
-      if (!statement(first)) cursor_.skip_statement(begin);
+      if (!statement()) cursor_.skip_statement(begin);
       if (cursor_.position() == begin) cursor_.next();
-      first = false;
     }
     cursor_.expect("}", "after the schedule");
   }
 
-  bool statement(bool first) {
-    (void)first;
+  bool statement() {
     if (cursor_.accept("guard")) return guards();
     if (cursor_.accept("algorithm_hash")) return hash();
     if (cursor_.at("tree")) return tree_form();
@@ -130,7 +128,15 @@ class ScheduleParser {
     if (!parsed) return false;
     Target target{context_, algorithm_, out_.tree};
     auto done = directives::apply(*parsed, target);
-    if (done.ok()) return true;
+    if (done.ok()) {
+      // Where the schedule ends malformed, the directive after which it stayed so is shown.
+      if (tree::verify(algorithm_, out_.tree).ok()) {
+        broken_span_ = {};
+      } else if (broken_span_.none()) {
+        broken_span_ = span;
+      }
+      return true;
+    }
     for (Diagnostic d : done.diagnostics()) {
       if (d.span.none()) d.span = span;
       cursor_.report(std::move(d));
@@ -150,7 +156,7 @@ class ScheduleParser {
     if (!cursor_.expect("{", "after `tree`")) return false;
     while (!cursor_.at_end() && !cursor_.at("}")) {
       if (cursor_.accept("inline")) {
-        auto name = reader_.name("an equation");
+        auto name = reader_.path("an equation");
         if (!name) return false;
         auto& inlined = out_.tree.inlined;
         inlined.insert(std::upper_bound(inlined.begin(), inlined.end(), *name), *name);
@@ -158,6 +164,7 @@ class ScheduleParser {
         return false;
       }
     }
+    tree::order_nests(out_.tree);
     return cursor_.expect("}", "after the tree");
   }
 
@@ -177,7 +184,7 @@ class ScheduleParser {
       if (!cursor_.expect("nest", "in a tree",
                           "write `nest EQUATION { ... }` or `stage ... { ... }`"))
         return false;
-      auto name = reader_.name("an equation");
+      auto name = reader_.path("an equation");
       if (!name) return false;
       out.name = *name;
     }
@@ -191,11 +198,11 @@ class ScheduleParser {
     while (true) {
       if (cursor_.accept("split")) {
         auto s = Split::parse(reader_);
-        if (!s) return false;
+        if (!s || !own_loop(s->loop)) return false;
         out.steps.push_back(tree::SplitStep{s->loop.loop, s->factor, s->outer, s->inner});
       } else if (cursor_.accept("fuse")) {
         auto f = Fuse::parse(reader_);
-        if (!f) return false;
+        if (!f || !own_loop(f->outer) || !own_loop(f->inner)) return false;
         out.steps.push_back(tree::FuseStep{f->outer.loop, f->inner.loop, f->fused});
       } else if (cursor_.accept("keep")) {
         auto names = reader_.names("a loop");
@@ -208,6 +215,15 @@ class ScheduleParser {
         return true;
       }
     }
+  }
+
+  // In the tree form a step stands in its nest.
+  bool own_loop(const LoopName& name) {
+    if (!name.nest.valid()) return true;
+    cursor_.report(Code::UnexpectedToken, name.span,
+                   "`" + directives::print(name) + "` names a nest where one is given",
+                   "write the loop alone");
+    return false;
   }
 
   std::optional<tree::LoopKind> loop_kind() {
@@ -243,6 +259,7 @@ class ScheduleParser {
   Reader reader_;
   tree::Schedule out_;
   Span name_span_;
+  Span broken_span_;
   bool applied_ = false;
   bool has_tree_ = false;
 };

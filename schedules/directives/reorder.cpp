@@ -12,7 +12,7 @@ namespace tilewright::directives {
 std::optional<Reorder> Reorder::parse(Reader& reader) {
   Reorder out;
   out.span = reader.cursor.peek().span;
-  auto nest = reader.name("a nest");
+  auto nest = reader.path("a nest");
   if (!nest || !reader.cursor.expect(":", "after the nest", "write `reorder c: outer, ..., inner`"))
     return std::nullopt;
   auto loops = reader.names("a loop");

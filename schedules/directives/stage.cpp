@@ -68,12 +68,16 @@ std::optional<StageCopy> StageCopy::parse_with(Reader& reader, bool with_place) 
   StageCopy out;
   TextCursor& cursor = reader.cursor;
   out.span = cursor.peek().span;
-  auto tensor = reader.name("a tensor");
+  auto tensor = reader.path("a tensor");
   if (!tensor ||
       !cursor.expect("[", "after the tensor", "name its dimensions: `stage b[k, j] ...`"))
     return std::nullopt;
-  auto dims = reader.names("a name for a dimension");
-  if (!dims || !cursor.expect("]", "after the dimensions")) return std::nullopt;
+  // A tensor without dimensions is written `x[]`.
+  if (!cursor.accept("]")) {
+    auto dims = reader.names("a name for a dimension");
+    if (!dims || !cursor.expect("]", "after the dimensions")) return std::nullopt;
+    out.stage.dims = *std::move(dims);
+  }
   if (with_place) {
     if (!cursor.expect("at", "after the tensor", "write `at nest.loop`")) return std::nullopt;
     auto at = reader.loop_name();
@@ -84,14 +88,15 @@ std::optional<StageCopy> StageCopy::parse_with(Reader& reader, bool with_place) 
   auto buffer = reader.name("a name for the copy");
   if (!buffer || !cursor.expect("[", "after the buffer", "write its layout: `as bp[k, j]`"))
     return std::nullopt;
-  do {
-    auto part = parse_component(reader);
-    if (!part) return std::nullopt;
-    out.stage.layout.push_back(*part);
-  } while (cursor.accept(","));
-  if (!cursor.expect("]", "after the layout")) return std::nullopt;
+  if (!cursor.accept("]")) {
+    do {
+      auto part = parse_component(reader);
+      if (!part) return std::nullopt;
+      out.stage.layout.push_back(*part);
+    } while (cursor.accept(","));
+    if (!cursor.expect("]", "after the layout")) return std::nullopt;
+  }
   out.stage.tensor = *tensor;
-  out.stage.dims = *std::move(dims);
   out.stage.pad = cursor.accept("pad");
   out.buffer = *buffer;
   return out;
@@ -130,7 +135,6 @@ Result<Ok> StageCopy::apply(Target& target) const {
   // After every nest that computes the tensor, before the nest that reads the copy.
   target.tree.nests.push_back(std::move(nest));
   move_before(target.tree, buffer, at.nest.valid() ? at.nest : target.tree.nests.back().at->nest);
-  TILEWRIGHT_CHECK_OK(tree::verify(target.algorithm, target.tree));
   return Ok{};
 }
 

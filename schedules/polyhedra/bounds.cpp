@@ -226,6 +226,26 @@ static std::vector<BasicSet> pieces_where(const BoundExpr& expr, bool min_is_and
   return result;
 }
 
+// Number of pieces that pieces_where() would make, or kMaxCases + 1 when there are more.
+static constexpr std::size_t kMaxCases = 2048;
+
+static std::size_t count_pieces(const BoundExpr& expr, bool min_is_and) {
+  if (expr.kind() == BoundExpr::Kind::Affine) return 1;
+  const bool is_select = expr.kind() == BoundExpr::Kind::Select;
+  const bool all = !is_select && (expr.kind() == BoundExpr::Kind::Min) == min_is_and;
+  std::size_t count = all ? 1 : 0;
+  for (const BoundExpr& operand : expr.operands()) {
+    const std::size_t part = count_pieces(operand, min_is_and);
+    count = all ? count * part : count + part;
+    if (count > kMaxCases) return kMaxCases + 1;
+  }
+  // The opposite of a condition is one piece for each inequality and two for each equality.
+  const std::size_t sides =
+      is_select ? 1 + expr.condition().inequalities.size() + 2 * expr.condition().equalities.size()
+                : 1;
+  return std::min(count * sides, kMaxCases + 1);
+}
+
 // A space that has every name of `expr`: those of `space`, and the others as parameters.
 static Space widened(Space space, const BoundExpr& expr) {
   std::vector<std::string> names;
@@ -244,6 +264,8 @@ static Result<bool> at_least(Operation& op, isl_set* assumed, const Space& assum
                              const BoundExpr& a, const BoundExpr& b) {
   BoundExpr difference = a - b;
   if (std::optional<std::int64_t> value = difference.as_constant()) return *value >= 0;
+  // More cases than it is worth to look at: not proved.
+  if (count_pieces(difference, false) > kMaxCases) return false;
   std::vector<BasicSet> pieces =
       pieces_where(difference, false, [](const AffineExpr& leaf) { return -leaf - AffineExpr(1); });
   Space space = widened(assumed_space, difference);
@@ -353,6 +375,12 @@ Result<std::vector<DimBounds>> box_hull(Context& context, const Set& set, const 
   return bounds_of(op, set, assumed, "");
 }
 
+static Failure too_many_cases() {
+  return fail(Code::PolyhedraLimit, Span{},
+              "a bound has more than " + std::to_string(kMaxCases) + " cases",
+              "ask for the bounds of a simpler set");
+}
+
 // { [value, dims of domain] : value <= expr }. A prime keeps the new dimension's name distinct.
 static Set below(const BoundExpr& expr, const Set& domain, std::string& value) {
   Space space = widened(domain.space(), expr);
@@ -380,6 +408,7 @@ static Set below(const BoundExpr& expr, const Set& domain, std::string& value) {
 Result<BoundExpr> max_over(Context& context, const BoundExpr& expr, const Set& domain,
                            const Limits& limits) {
   Operation op(context, limits);
+  if (count_pieces(expr, true) > kMaxCases) return too_many_cases();
   std::string value;
   isl_set* isl = op.to_isl(below(expr, domain, value));
   IslSet line(projected(isl, 0));
@@ -394,6 +423,7 @@ Result<BoundExpr> max_over(Context& context, const BoundExpr& expr, const Set& d
 Result<std::optional<std::int64_t>> max_value(Context& context, const BoundExpr& expr,
                                               const Set& domain, const Limits& limits) {
   Operation op(context, limits);
+  if (count_pieces(expr, true) > kMaxCases) return too_many_cases();
   std::string name;
   IslSet isl(op.to_isl(below(expr, domain, name)));
   IslVal best(isl_set_dim_max_val(isl_set_copy(isl.get()), 0));

@@ -44,4 +44,30 @@ Tree default_tree(const ir::Algorithm& algorithm) {
   return tree;
 }
 
+namespace {
+
+void append_nest(const Tree& tree, std::size_t at, std::vector<bool>& done, std::vector<Nest>& out) {
+  if (done[at]) return;
+  done[at] = true;
+  const Nest& nest = tree.nests[at];
+  for (const Loop& loop : nest.loops)
+    for (std::size_t i = 0; i < tree.nests.size(); ++i)
+      if (tree.nests[i].at && *tree.nests[i].at == LoopRef{nest.name, loop.name})
+        append_nest(tree, i, done, out);
+  out.push_back(nest);
+}
+
+}  // namespace
+
+void order_nests(Tree& tree) {
+  std::vector<bool> done(tree.nests.size());
+  std::vector<Nest> out;
+  out.reserve(tree.nests.size());
+  for (std::size_t i = 0; i < tree.nests.size(); ++i)
+    if (!tree.nests[i].at) append_nest(tree, i, done, out);
+  // A placement that names no loop, or a cycle: verify() refuses it.
+  for (std::size_t i = 0; i < tree.nests.size(); ++i) append_nest(tree, i, done, out);
+  tree.nests = std::move(out);
+}
+
 }  // namespace tilewright::tree

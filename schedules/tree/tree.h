@@ -98,7 +98,7 @@ struct Nest {
 };
 
 struct Tree {
-  std::vector<Nest> nests;  // producers before consumers
+  std::vector<Nest> nests;  // producers before consumers; in the order of order_nests()
   std::vector<Symbol> inlined;  // equations substituted into their readers, sorted
 
   const Nest* find(Symbol nest) const;
@@ -119,6 +119,10 @@ bool operator==(const Schedule& a, const Schedule& b);
 
 // Every equation at the root, its loops serial in the order of its dimensions.
 Tree default_tree(const ir::Algorithm& algorithm);
+
+// The order of nests that the text form has: a nest directly after the nests placed in its loops, which
+// stand outer loops first; nests of one place keep their order. Meaning is the same.
+void order_nests(Tree& tree);
 
 // Dimensions of an equation: indices, then fold variables.
 std::vector<Symbol> dimensions(const ir::Equation& equation);

@@ -3,9 +3,13 @@
 // The invariants of a schedule tree that `build` relies on:
 //   - every equation that is not inlined has exactly one nest; every other nest is a staged copy;
 //   - a step takes names that exist and are not yet split or fused, and makes names new to its nest;
-//   - the loops are exactly the names left over, each once; vector loops are innermost;
-//   - a placement names a loop of a nest that is not placed inside this one; readers stand inside it;
-//   - outputs stand at the root; kept names are loops over results; a layout covers its dimensions.
+//   - a fuse joins loops over results or loops over a reduction, never one of each;
+//   - the loops are exactly the names left over, each once; vector loops are innermost; a peeled loop is
+//     the serial or parallel outer loop of a split; no loop over a reduction is parallel;
+//   - a placement names a loop of a nest that is not placed inside this one; readers stand inside it, and
+//     in the order of nests a tensor is computed or copied before what reads it;
+//   - outputs stand at the root; kept names are loops over results of a reduction; a layout covers its
+//     dimensions.
 #include <algorithm>
 #include <set>
 
@@ -38,7 +42,8 @@ class Verifier {
       TILEWRIGHT_CHECK_OK(placement(nest));
       if (nest.stage) TILEWRIGHT_CHECK_OK(layout(nest));
     }
-    return readers();
+    TILEWRIGHT_CHECK_OK(readers());
+    return order();
   }
 
  private:
@@ -59,6 +64,21 @@ class Verifier {
       if (inlined(nest.name))
         return malformed(quoted(nest.name) + " is inlined and has a nest", "drop one of the two");
     }
+    if (!std::is_sorted(tree_.inlined.begin(), tree_.inlined.end()) ||
+        std::adjacent_find(tree_.inlined.begin(), tree_.inlined.end()) != tree_.inlined.end())
+      return malformed("an equation is inlined twice, or the list is not sorted",
+                       "name each inlined equation once, in order of the alphabet");
+    for (Symbol name : tree_.inlined) {
+      const ir::Equation* e = algorithm_.find_equation(name);
+      if (!e || e->is_output || e->fold())
+        return malformed(
+            quoted(name) + " is " +
+                (!e             ? "not an equation"
+                 : e->is_output ? "an output"
+                                : "a reduction") +
+                " and cannot be inlined",
+            "inline an elementwise equation that is not an output; use `compute_at` for a reduction");
+    }
     for (const ir::Equation& e : algorithm_.equations)
       if (!inlined(e.name) && !seen.contains(e.name))
         return malformed("equation " + quoted(e.name) + " has no nest",
@@ -77,6 +97,9 @@ class Verifier {
     const std::vector<Symbol> dims = dimensions_of(nest);
     std::set<Symbol> all(dims.begin(), dims.end());
     std::set<Symbol> open = all;
+    const std::vector<Symbol> folded = fold_dimensions(nest);
+    std::set<Symbol> folds(folded.begin(), folded.end());
+    std::set<Symbol> split_outers;
     if (all.size() != dims.size())
       return malformed("two dimensions of " + quoted(nest.name) + " have one name", "rename one");
     auto take = [&](Symbol name) { return open.erase(name) == 1; };
@@ -94,6 +117,8 @@ class Verifier {
           return malformed(
               "a split of " + quoted(nest.name, s->parent) + " makes a name that the nest has",
               "choose new names");
+        split_outers.insert(s->outer);
+        if (folds.contains(s->parent)) folds.insert({s->outer, s->inner});
       } else {
         const auto& f = std::get<FuseStep>(step);
         if (!take(f.outer) || !take(f.inner))
@@ -102,6 +127,12 @@ class Verifier {
         if (!add(f.fused))
           return malformed("a fuse in " + quoted(nest.name) + " makes a name that the nest has",
                            "choose a new name");
+        if (folds.contains(f.outer) != folds.contains(f.inner))
+          return malformed("a fuse joins " + quoted(nest.name, f.outer) + " and " +
+                               quoted(nest.name, f.inner) +
+                               ", of which one runs over results and one over the reduction",
+                           "fuse loops of one sort");
+        if (folds.contains(f.outer)) folds.insert(f.fused);
       }
     }
     std::set<Symbol> listed;
@@ -114,6 +145,17 @@ class Verifier {
       if (loop.kind == LoopKind::Vector && i + 1 != nest.loops.size())
         return malformed("vector loop " + quoted(nest.name, loop.name) + " is not innermost",
                          "reorder it to the inside");
+      if (loop.kind == LoopKind::Parallel && folds.contains(loop.name))
+        return malformed("parallel loop " + quoted(nest.name, loop.name) +
+                             " runs over a reduction, so its iterations meet in one result",
+                         "make a loop over the result's indices parallel");
+      if (loop.peel && !split_outers.contains(loop.name))
+        return malformed(quoted(nest.name, loop.name) +
+                             " is not the outer loop of a split, so it has no partial tile to peel",
+                         "peel the outer loop of a split");
+      if (loop.peel && loop.kind != LoopKind::Serial && loop.kind != LoopKind::Parallel)
+        return malformed("peeled loop " + quoted(nest.name, loop.name) + " is vector or unrolled",
+                         "peel a serial or parallel loop");
     }
     if (listed.size() != open.size()) {
       for (Symbol name : open)
@@ -121,11 +163,34 @@ class Verifier {
           return malformed("loop " + quoted(nest.name, name) + " is not in the order of the nest",
                            "name every loop in the order");
     }
-    for (Symbol kept : nest.keep)
-      if (!listed.contains(kept))
-        return malformed(quoted(nest.name, kept) + " is kept but is not a loop of the nest",
+    return kept(nest, listed, folds);
+  }
+
+  Result<Ok> kept(const Nest& nest, const std::set<Symbol>& loops, const std::set<Symbol>& folds) {
+    std::set<Symbol> seen;
+    for (Symbol name : nest.keep) {
+      if (folds.empty())
+        return malformed(quoted(nest.name) + " is not a reduction: it has no partial results to keep",
+                         "keep the results of a reduction");
+      if (!loops.contains(name) || !seen.insert(name).second)
+        return malformed(quoted(nest.name, name) + " is kept but is not a loop of the nest, or twice",
+                         "keep loops over the result's indices, each once");
+      if (folds.contains(name))
+        return malformed(quoted(nest.name, name) + " is kept but runs over the reduction",
                          "keep loops over the result's indices");
+    }
+    const ir::Equation* equation = algorithm_.find_equation(nest.name);
+    if (nest.in_register && equation && equation->is_output)
+      return malformed(quoted(nest.name) + " is an output and lives in the caller's memory",
+                       "keep a tile of it: `keep " + std::string(nest.name.text()) +
+                           "[loops] in register`");
     return Ok{};
+  }
+
+  std::vector<Symbol> fold_dimensions(const Nest& nest) const {
+    const ir::Equation* equation = nest.stage ? nullptr : algorithm_.find_equation(nest.name);
+    const ir::Fold* fold = equation ? equation->fold() : nullptr;
+    return fold ? std::vector<Symbol>(fold->vars.begin(), fold->vars.end()) : std::vector<Symbol>();
   }
 
   Result<Ok> placement(const Nest& nest) {
@@ -159,6 +224,17 @@ class Verifier {
     const auto* shape = algorithm_.shape_of(stage.tensor);
     if (!shape)
       return malformed(quoted(stage.tensor) + " is not a tensor", "stage an input or an equation");
+    if (inlined(stage.tensor))
+      return malformed(quoted(stage.tensor) + " is inlined, so there is nothing to copy",
+                       "drop the `inline` or the `stage`");
+    if (std::set<Symbol>(stage.dims.begin(), stage.dims.end()).size() != stage.dims.size())
+      return malformed("two dimensions of staged " + quoted(stage.tensor) + " have one name",
+                       "name each dimension once");
+    for (const LayoutComponent& part : stage.layout)
+      if (part.factor < 1)
+        return malformed("the layout of " + quoted(nest.name) + " divides by " +
+                             std::to_string(part.factor),
+                         "divide by at least 1");
     if (shape->size() != stage.dims.size())
       return malformed(quoted(stage.tensor) + " has " + std::to_string(shape->size()) +
                            " dimensions, not " + std::to_string(stage.dims.size()),
@@ -190,7 +266,18 @@ class Verifier {
   // Every reader of a placed equation stands inside its loop; else some instance reads a cell that is not there.
   Result<Ok> readers() {
     for (const Nest& nest : tree_.nests) {
-      if (!nest.at || nest.stage) continue;
+      if (!nest.at) continue;
+      const Symbol tensor = nest.stage ? nest.stage->tensor : nest.name;
+      const bool read = std::any_of(
+          algorithm_.equations.begin(), algorithm_.equations.end(), [&](const ir::Equation& e) {
+            return !inlined(e.name) && !(e.name == tensor) && reads_through_inlining(e, tensor) &&
+                   stands_inside(*tree_.find(e.name), *nest.at);
+          });
+      if (!read)
+        return malformed("nothing inside " + quoted(nest.at->nest, nest.at->loop) + " reads " +
+                             quoted(tensor),
+                         "place " + quoted(nest.name) + " at a loop around a reader");
+      if (nest.stage) continue;
       for (const ir::Equation& reader : algorithm_.equations) {
         if (!reads_through_inlining(reader, nest.name) || inlined(reader.name)) continue;
         if (stands_inside(*tree_.find(reader.name), *nest.at)) continue;
@@ -202,6 +289,39 @@ class Verifier {
             {{"reader", std::string(reader.name.text())}, {"instance", "every index 0"}});
       }
     }
+    return Ok{};
+  }
+
+  // Walks the tree as the program runs: each read needs its tensor computed before, in a place around it.
+  Result<Ok> order() {
+    std::set<Symbol> available;
+    for (const Nest& nest : tree_.nests)
+      if (!nest.at) TILEWRIGHT_CHECK_OK(run_nest(nest, available));
+    return Ok{};
+  }
+
+  Result<Ok> run_nest(const Nest& nest, std::set<Symbol>& available) {
+    std::vector<Symbol> local;
+    for (const Loop& loop : nest.loops)
+      for (const Nest& placed : tree_.nests)
+        if (placed.at && *placed.at == LoopRef{nest.name, loop.name}) {
+          TILEWRIGHT_CHECK_OK(run_nest(placed, available));
+          if (!placed.stage) local.push_back(placed.name);
+        }
+    for (const ir::Equation& producer : algorithm_.equations) {
+      if (inlined(producer.name) || available.contains(producer.name)) continue;
+      const ir::Equation* reader = nest.stage ? nullptr : algorithm_.find_equation(nest.name);
+      const bool reads = reader ? reads_through_inlining(*reader, producer.name)
+                                : nest.stage && nest.stage->tensor == producer.name;
+      if (!reads) continue;
+      return malformed(quoted(nest.name) + " reads " + quoted(producer.name) +
+                           " before it is computed",
+                       "put the nest of " + quoted(producer.name) + " before it",
+                       {{"reader", std::string(nest.name.text())},
+                        {"tensor", std::string(producer.name.text())}});
+    }
+    for (Symbol name : local) available.erase(name);
+    if (!nest.stage) available.insert(nest.name);
     return Ok{};
   }
 

@@ -35,14 +35,17 @@ inline program::Program parse(ir::Context& context, const std::string& text) {
 // An argument: bytes at an address that is aligned to one element only, and its descriptor.
 class Argument {
  public:
-  Argument(const program::Parameter& parameter, const ir::Bindings& bindings) : type_(parameter.type) {
-    for (ir::Expr extent : parameter.shape) shape_.push_back(ir::evaluate_extents(extent, bindings));
+  Argument(const program::Parameter& parameter, const ir::Bindings& bindings)
+      : type_(parameter.type) {
+    for (ir::Expr extent : parameter.shape)
+      shape_.push_back(ir::evaluate_extents(extent, bindings));
     std::size_t count = 1;
     for (std::int64_t extent : shape_) count *= static_cast<std::size_t>(extent);
     const auto element = static_cast<std::size_t>(ir::size_bytes(type_));
     size_ = count * element;
     bytes_.assign(size_ + 2 * kGuard + element, std::byte{0xa5});
-    begin_ = kGuard + element - (reinterpret_cast<std::uintptr_t>(bytes_.data()) + kGuard) % element;
+    begin_ =
+        kGuard + element - (reinterpret_cast<std::uintptr_t>(bytes_.data()) + kGuard) % element;
     std::memset(&descriptor, 0, sizeof(descriptor));
     descriptor.dl.data = bytes_.data() + begin_;
     descriptor.dl.device.device_type = kDLCPU;
@@ -122,14 +125,15 @@ class CompiledProgram {
   bool ready() const { return handle_ != nullptr; }
   const artifact::Artifact& artifact() const { return artifact_; }
 
-  std::int32_t query(const tilewright_call* call, std::vector<tilewright_tensor*> tensors, std::size_t* size) {
+  std::int32_t query(const tilewright_call* call, std::vector<tilewright_tensor*> tensors,
+                     std::size_t* size) {
     std::vector<void*> words{const_cast<tilewright_call*>(call)};
     words.insert(words.end(), tensors.begin(), tensors.end());
     words.push_back(size);
     return invoke(std::string(program_.name.text()) + "_query", words);
   }
-  std::int32_t run(const tilewright_call* call, std::vector<tilewright_tensor*> tensors, void* workspace,
-                   std::size_t workspace_size) {
+  std::int32_t run(const tilewright_call* call, std::vector<tilewright_tensor*> tensors,
+                   void* workspace, std::size_t workspace_size) {
     std::vector<void*> words{const_cast<tilewright_call*>(call)};
     words.insert(words.end(), tensors.begin(), tensors.end());
     words.push_back(workspace);
@@ -144,8 +148,10 @@ class CompiledProgram {
     EXPECT_NE(symbol, nullptr) << name;
     if (symbol == nullptr) return 1;
     w.resize(10);
-    using Function = std::int32_t (*)(void*, void*, void*, void*, void*, void*, void*, void*, void*, void*);
-    return reinterpret_cast<Function>(symbol)(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9]);
+    using Function =
+        std::int32_t (*)(void*, void*, void*, void*, void*, void*, void*, void*, void*, void*);
+    return reinterpret_cast<Function>(symbol)(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8],
+                                              w[9]);
   }
 
   const program::Program& program_;
@@ -159,14 +165,15 @@ inline ir::Tensor random_tensor(const program::Parameter& parameter, const ir::B
   std::vector<std::int64_t> shape;
   for (ir::Expr extent : parameter.shape) shape.push_back(ir::evaluate_extents(extent, bindings));
   ir::Tensor tensor = ir::make_tensor(parameter.type, shape);
-  constexpr double kSpecial[] = {0.0,       -0.0,    1.0,        -1.0,  0.5,     2.5, 3.5,    65519.9,
-                                 -65520.0,  1e-7,    0x1p-24,    1e-40, 1e38,    3e38, -1e30, 0x1.00fp0,
-                                 INFINITY,  -INFINITY, NAN,      0x1.018p3};
+  constexpr double kSpecial[] = {0.0,     -0.0,      1.0,      -1.0,      0.5,   2.5,      3.5,
+                                 65519.9, -65520.0,  1e-7,     0x1p-24,   1e-40, 1e38,     3e38,
+                                 -1e30,   0x1.00fp0, INFINITY, -INFINITY, NAN,   0x1.018p3};
   std::uniform_real_distribution<double> unit(-1, 1);
   for (ir::Scalar& cell : tensor.data) {
     if (ir::is_float(parameter.type)) {
       const bool special = !plain && random() % 4 == 0;
-      cell.f = special ? kSpecial[random() % std::size(kSpecial)] : unit(random) * (plain ? 1.0 : 20.0);
+      cell.f =
+          special ? kSpecial[random() % std::size(kSpecial)] : unit(random) * (plain ? 1.0 : 20.0);
       cell.f = ir::round_to_type(parameter.type, cell.f);
     } else {
       const auto wide = static_cast<std::int64_t>(random());
@@ -191,8 +198,8 @@ struct RunOptions {
 };
 
 // Law: the library's outputs are those of the plain run, bit for bit, and it wrote nothing else.
-inline void expect_same(CompiledProgram& library, const program::Program& program, const ir::Bindings& bindings,
-                        const RunOptions& options = {}) {
+inline void expect_same(CompiledProgram& library, const program::Program& program,
+                        const ir::Bindings& bindings, const RunOptions& options = {}) {
   if (!library.ready()) return;
   std::mt19937_64 random(options.seed);
   std::vector<Argument> arguments;
@@ -227,8 +234,8 @@ inline void expect_same(CompiledProgram& library, const program::Program& progra
     const ir::Tensor& want = expected.at(program.parameters[p].name);
     for (std::size_t i = 0; i < want.data.size(); ++i)
       ASSERT_TRUE(same_bits(want, got, i))
-          << program.parameters[p].name.text() << " cell " << i << ": expected " << want.data[i].f << " ("
-          << want.data[i].i << "), got " << got.data[i].f << " (" << got.data[i].i << ")";
+          << program.parameters[p].name.text() << " cell " << i << ": expected " << want.data[i].f
+          << " (" << want.data[i].i << "), got " << got.data[i].f << " (" << got.data[i].i << ")";
   }
 }
 
@@ -239,7 +246,8 @@ class EachTarget : public ::testing::TestWithParam<const char*> {
     auto found = host::find_target(GetParam());
     ASSERT_TRUE(found.ok());
     target = std::move(*found);
-    if (!host::runs_here(target)) GTEST_SKIP() << "this processor does not run " << target.description;
+    if (!host::runs_here(target))
+      GTEST_SKIP() << "this processor does not run " << target.description;
   }
   program::Program parse_text(const std::string& text) { return parse(context, text); }
   ir::Bindings sizes(std::initializer_list<std::pair<const char*, std::int64_t>> values) {

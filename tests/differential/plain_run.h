@@ -44,29 +44,31 @@ class PlainRun {
   ir::Scalar value(ir::Expr expr, const Lane& lane) {
     using namespace ir;
     return visit(
-        expr,
-        Overloaded{[&](const IntConst&) { return constant_value(expr); },
-                   [&](const FloatConst&) { return constant_value(expr); },
-                   [&](const BoolConst&) { return constant_value(expr); },
-                   [&](const Var& v) { return lane.values.at(v.name); },
-                   [&](const Extent& e) { return Scalar{.i = bindings_.at(e.name)}; },
-                   [&](const Read& r) {
-                     const Tensor& t = tensor(r.tensor, lane);
-                     return t.data.at(t.offset(indices(r.indices, lane)));
-                   },
-                   [&](const Op& op) {
-                     std::vector<Scalar> args;
-                     for (Expr a : op.args) args.push_back(value(a, lane));
-                     return evaluate_op(op.op, op.args[0].type(), args.data(), &undefined_);
-                   },
-                   [&](const Select& s) {
-                     return value(value(s.condition, lane).i ? s.then_value : s.else_value, lane);
-                   },
-                   [&](const Cast& c) {
-                     return evaluate_cast(c.value.type(), c.type, value(c.value, lane), &undefined_);
-                   },
-                   [&](const RoundTo& r) { return evaluate_round_to(r.type, r.grid, value(r.value, lane)); },
-                   [&](const Fold&) { return Scalar{.i = 0}; }});
+        expr, Overloaded{
+                  [&](const IntConst&) { return constant_value(expr); },
+                  [&](const FloatConst&) { return constant_value(expr); },
+                  [&](const BoolConst&) { return constant_value(expr); },
+                  [&](const Var& v) { return lane.values.at(v.name); },
+                  [&](const Extent& e) { return Scalar{.i = bindings_.at(e.name)}; },
+                  [&](const Read& r) {
+                    const Tensor& t = tensor(r.tensor, lane);
+                    return t.data.at(t.offset(indices(r.indices, lane)));
+                  },
+                  [&](const Op& op) {
+                    std::vector<Scalar> args;
+                    for (Expr a : op.args) args.push_back(value(a, lane));
+                    return evaluate_op(op.op, op.args[0].type(), args.data(), &undefined_);
+                  },
+                  [&](const Select& s) {
+                    return value(value(s.condition, lane).i ? s.then_value : s.else_value, lane);
+                  },
+                  [&](const Cast& c) {
+                    return evaluate_cast(c.value.type(), c.type, value(c.value, lane), &undefined_);
+                  },
+                  [&](const RoundTo& r) {
+                    return evaluate_round_to(r.type, r.grid, value(r.value, lane));
+                  },
+                  [&](const Fold&) { return Scalar{.i = 0}; }});
   }
 
   void run(program::Stmt stmt, Lanes& lanes) {

@@ -134,7 +134,7 @@ def _check_own(tree, path, line, header, rooms):
     elif path.startswith(("apps/cli/", "tests/")):
         allowed = True
     elif path.startswith("apps/"):
-        allowed = header.startswith(("runtime/", "apps/npy/", posixpath.dirname(path) + "/"))
+        allowed = header.startswith(("runtime/", "apps/npy/", "apps/runner/", posixpath.dirname(path) + "/"))
     else:
         allowed = False
     if allowed:

@@ -18,8 +18,8 @@ constexpr std::uint32_t bit(int n) { return std::uint32_t{1} << n; }
 const std::vector<CpuidTest>& v3_tests() {
   static const std::vector<CpuidTest> tests = {
       // SSE3, SSSE3, FMA, CMPXCHG16B, SSE4.1, SSE4.2, MOVBE, POPCNT, OSXSAVE, AVX, F16C
-      {CpuidWord::Leaf1Ecx, bit(0) | bit(9) | bit(12) | bit(13) | bit(19) | bit(20) | bit(22) | bit(23) |
-                                bit(27) | bit(28) | bit(29)},
+      {CpuidWord::Leaf1Ecx, bit(0) | bit(9) | bit(12) | bit(13) | bit(19) | bit(20) | bit(22) |
+                                bit(23) | bit(27) | bit(28) | bit(29)},
       // BMI1, AVX2, BMI2
       {CpuidWord::Leaf7Ebx, bit(3) | bit(5) | bit(8)},
       // LAHF, LZCNT
@@ -101,7 +101,8 @@ Result<Target> find_target(std::string_view name) {
   if (name == "native") {
     if (runs_here(v4())) return v4();
     if (runs_here(v3())) return v3();
-    return fail(Code::UnknownTarget, {}, "this processor lacks AVX2 and FMA, which every host target uses",
+    return fail(Code::UnknownTarget, {},
+                "this processor lacks AVX2 and FMA, which every host target uses",
                 "name a target, and run the library on a machine of x86-64-v3 or later");
   }
   return fail(Code::UnknownTarget, {}, "no host target `" + std::string(name) + "`",

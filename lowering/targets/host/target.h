@@ -15,7 +15,7 @@
 namespace tilewright::host {
 
 struct Target {
-  std::string name;         // "x86-64-v4"
+  std::string name;  // "x86-64-v4"
   std::string description;  // for people: "x86-64 with AVX-512F, BW, CD, DQ, VL"
   llvm_wall::TargetOptions options;
 };
