@@ -27,6 +27,9 @@ class Planner {
   Planner(const program::Program& program)
       : program_(program), values_(candidate_values(program)) {}
 
+  // The sizes one past every tile; to be run whatever they reach, if they are cheap.
+  const Sizes& past() const { return past_; }
+
   std::vector<Sizes> candidates() {
     if (std::any_of(values_.begin(), values_.end(), [](const auto& v) { return v.empty(); }))
       return {};
@@ -60,6 +63,11 @@ class Planner {
     for (std::size_t i = 0; i < mixed.size(); ++i) mixed[i] = near(i, primes[i % 4]);
     add(mixed);
     for (std::int64_t value : {1, 0, 2, 3, 5, 7}) add(all(value));
+    // One past the largest constant that each extent meets, since 2 c + 1 is the largest value.
+    Sizes past(values_.size());
+    for (std::size_t i = 0; i < past.size(); ++i) past[i] = near(i, values_[i].back() / 2 + 1);
+    add(past);
+    past_ = past;
   }
   void one_at_a_time() {
     for (std::int64_t base : {3, 1, 7})
@@ -100,6 +108,7 @@ class Planner {
   const program::Program& program_;
   std::vector<std::vector<std::int64_t>> values_;
   std::vector<Sizes> out_;
+  Sizes past_;
   std::set<Sizes> seen_;
 };
 
@@ -107,7 +116,8 @@ struct Weighed {
   Candidate candidate;
   std::vector<std::uint64_t> outcomes;
   std::size_t rank = 0;  // order of making, which breaks ties
-  bool plain = false;
+  bool plain = false;  // stays, whatever it reaches
+  bool past = false;
 };
 
 bool any_new(const std::vector<std::uint64_t>& outcomes, const std::set<std::uint64_t>& reached) {
@@ -135,8 +145,10 @@ void drop_superfluous(std::vector<Weighed>& chosen) {
 std::vector<Candidate> choose_sizes(const program::Program& program, std::int64_t step_budget,
                                     int min_runs) {
   std::vector<Weighed> weighed;
-  for (const Sizes& sizes : Planner(program).candidates()) {
+  Planner planner(program);
+  for (const Sizes& sizes : planner.candidates()) {
     Weighed w;
+    w.past = sizes == planner.past();
     w.candidate.sizes = bindings_of(program, sizes);
     DryRun dry = dry_run(program, w.candidate.sizes);
     w.candidate.cost = dry.cost;
@@ -167,6 +179,11 @@ std::vector<Candidate> choose_sizes(const program::Program& program, std::int64_
     if (w->candidate.cost > step_budget / (2 * min_runs)) continue;
     w->plain = true;
     take(*w);
+  }
+  for (Weighed& w : weighed) {
+    if (!w.past || w.candidate.cost < 0 || w.candidate.cost > left / 4) continue;
+    w.plain = true;
+    take(w);
   }
   for (Weighed& w : weighed) {
     if (w.candidate.cost < 0) continue;

@@ -56,7 +56,7 @@ struct Case {
   }
   std::set<std::int64_t> sizes_of(const Report& report, std::string_view extent) {
     std::set<std::int64_t> out;
-    for (const Run& run : report.runs) out.insert(run.sizes.at(context.symbol(extent)));
+    for (const check::Run& run : report.runs) out.insert(run.sizes.at(context.symbol(extent)));
     return out;
   }
 };
@@ -168,7 +168,7 @@ TEST(Check, FixedExtentsGetSeveralInputs) {
   ASSERT_TRUE(report.ok());
   EXPECT_EQ(report->verdict, Verdict::Checked);
   std::set<std::uint64_t> seeds;
-  for (const Run& run : report->runs) seeds.insert(run.seed);
+  for (const check::Run& run : report->runs) seeds.insert(run.seed);
   EXPECT_GE(seeds.size(), 3u);
 }
 
