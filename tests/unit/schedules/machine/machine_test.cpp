@@ -180,7 +180,8 @@ TEST(Machine, UnknownName) {
 TEST(MachineRefusals, Syntax) {
   EXPECT_EQ(faults("format = "), Faults{"E0401 1:10"});
   EXPECT_EQ(faults("format = 1\nname = \"a\nb\"\n").front().substr(0, 7), "E0401 2");
-  EXPECT_EQ(faults("\xff\xfe").front().substr(0, 5), "E0401");
+  EXPECT_EQ(faults("\xff\xfe"), Faults{"E0401 1:1"});
+  EXPECT_EQ(faults("a = 1\n# 20 \xc2\xb5s\n"), Faults{"E0401 2:6"});
   EXPECT_EQ(faults(std::string(100000, '[')).front().substr(0, 5), "E0401");
   EXPECT_EQ(faults("a = " + std::string(100000, '[')).front().substr(0, 5), "E0401");
 }
