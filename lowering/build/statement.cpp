@@ -262,6 +262,7 @@ Result<Stmt> Builder::emit_placed(const tree::Nest& nest, const Region& region, 
     binding.extents = region.max_size;
     binding.filled = region.size;
   }
+  if (region.needed) binding.filled.assign(binding.extents.size(), Expr());
   for (Expr& extent : binding.extents) {
     extent = simplify(context.max(context.index(0), extent));
     // A buffer outside the workspace has at least one cell.
@@ -277,6 +278,7 @@ Result<Stmt> Builder::emit_placed(const tree::Nest& nest, const Region& region, 
   Env inner = env;
   inner.bindings[nest.name] = binding;
   TILEWRIGHT_TRY(fill, emit_nest(nest, region, inner));
+  if (region.needed) fill = program::make_if(context, region.needed, fill);
   Env after = env;
   after.bindings[tensor] = binding;
   TILEWRIGHT_TRY(use, rest(after));
