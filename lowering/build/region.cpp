@@ -3,6 +3,7 @@
 // Bounds inference: the region of a tensor that the nests inside a loop read. For each reader its box of
 // instances, cut by its fold's bounds, goes through the access and the hull of the image is taken.
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 #include "frontend/ir/walk.h"
@@ -124,17 +125,36 @@ class RegionFinder {
       TILEWRIGHT_TRY(condition, poly::gist(builder_.polyhedra, inhabited, facts));
       for (const BasicSet& piece : condition.pieces()) {
         Expr all = context.boolean(true);
-        const Expr zero = context.index(0);
-        for (const bool equal : {true, false})
-          for (const AffineExpr& e : equal ? piece.equalities : piece.inequalities) {
-            const Expr value = *to_ir(context, BoundExpr(e), resolve_);
-            const Expr part = context.op(equal ? ir::OpCode::Eq : ir::OpCode::Ge, {value, zero});
-            all = context.both(all, builder_.simplify(part));
-          }
+        for (const AffineExpr& e : piece.equalities)
+          all = context.both(all, builder_.simplify(comparison(e, ir::OpCode::Eq)));
+        for (const AffineExpr& e : piece.inequalities)
+          all = context.both(all, builder_.simplify(comparison(e, ir::OpCode::Ge)));
         any = context.op(ir::OpCode::Or, {any, all});
       }
     }
     return any;
+  }
+
+  // `value` compared with 0, each term on the side where it is positive: N - i - 1 >= 0 is `i < N`.
+  Expr comparison(const AffineExpr& value, ir::OpCode op) const {
+    ir::Context& context = builder_.context;
+    AffineExpr positive;
+    AffineExpr negative;
+    for (const poly::LinearTerm& term : value.terms()) {
+      const AffineExpr part = AffineExpr::variable(term.name, std::abs(term.coefficient));
+      (term.coefficient > 0 ? positive : negative) = (term.coefficient > 0 ? positive : negative) + part;
+    }
+    for (const poly::FloorTerm& term : value.floors()) {
+      const AffineExpr part =
+          poly::floor_div(term.numerator, term.denominator) * std::abs(term.coefficient);
+      (term.coefficient > 0 ? positive : negative) = (term.coefficient > 0 ? positive : negative) + part;
+    }
+    const bool strict = op == ir::OpCode::Ge && value.constant() == -1;
+    if (!strict) positive = positive + AffineExpr(value.constant());
+    const Expr above = *to_ir(context, BoundExpr(positive), resolve_);
+    const Expr below = *to_ir(context, BoundExpr(negative), resolve_);
+    if (op == ir::OpCode::Eq) return context.op(op, {above, below});
+    return strict ? context.lt(below, above) : context.le(below, above);
   }
 
   // The facts about extents and live loops.
@@ -237,8 +257,14 @@ class RegionFinder {
       // The bounds of an empty set may lie anywhere, and others may be loose: they must not reach beyond
       // the tensor.
       if (one.may_be_empty || !one.exact) {
-        one.lower = BoundExpr::max({one.lower, BoundExpr(0)});
-        if (auto size = to_bound(shape[i], rename)) one.upper = BoundExpr::min({one.upper, *size});
+        TILEWRIGHT_TRY(lower, poly::simplify(builder_.polyhedra,
+                                             BoundExpr::max({one.lower, BoundExpr(0)}), facts));
+        one.lower = std::move(lower);
+        if (auto size = to_bound(shape[i], rename)) {
+          TILEWRIGHT_TRY(upper, poly::simplify(builder_.polyhedra,
+                                               BoundExpr::min({one.upper, *size}), facts));
+          one.upper = std::move(upper);
+        }
       }
       hull.push_back(std::move(one));
     }
@@ -297,10 +323,10 @@ class RegionFinder {
   // dimension then takes its place: the region is a choice, only that it holds what is read is a duty.
   std::optional<Side> tight_side(const BoundExpr& lower, const BoundExpr& upper,
                                  const poly::Set& facts, const poly::Set& loops) {
-    if (num_leaves(lower) * num_leaves(upper) > kMaxLeaves) return std::nullopt;
     auto lo = poly::simplify(builder_.polyhedra, lower, facts);
-    if (!lo.ok()) return std::nullopt;
-    auto extent = poly::simplify(builder_.polyhedra, upper - *lo, facts);
+    auto hi = poly::simplify(builder_.polyhedra, upper, facts);
+    if (!lo.ok() || !hi.ok() || num_leaves(*lo) * num_leaves(*hi) > kMaxLeaves) return std::nullopt;
+    auto extent = poly::simplify(builder_.polyhedra, *hi - *lo, facts);
     if (!extent.ok()) return std::nullopt;
     auto over = poly::max_over(builder_.polyhedra, *extent, loops);
     if (!over.ok() || num_leaves(*over) > kMaxLeaves) return std::nullopt;
