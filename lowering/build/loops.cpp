@@ -3,6 +3,7 @@
 // The loops of a nest: bounds, guards, peeling and the nests placed in them.
 #include <algorithm>
 
+#include "frontend/ir/text.h"
 #include "frontend/ir/walk.h"
 #include "lowering/build/nest_emitter.h"
 
@@ -49,7 +50,8 @@ Result<Stmt> NestEmitter::loop(std::size_t index, Point& point, const Continue& 
     if (!length)
       return refuse("loop " + quoted(nest_, l.name) + " has no constant length, so it cannot be " +
                         (l.kind == tree::LoopKind::Vector ? "vectorized" : "unrolled"),
-                    "split it by a constant and mark the inner loop");
+                    "split it by a constant and mark the inner loop",
+                    {{"length", ir::print(space_.max_extent(l.name))}});
     return one_loop(l, point, zero, context_.index(*length), true, body);
   }
   const Expr upper = builder_.simplify(space_.extent(l.name, point.values));

@@ -48,10 +48,14 @@ std::string loop_name(Expr name) {
   return std::string(name.as<ir::Extent>()->name.text());
 }
 
-// The constant that an expression of minima and maxima never exceeds, if one can be read off.
+// The constant that an expression of minima, maxima and remainders never exceeds, if one can be read off.
 std::optional<std::int64_t> constant_bound(Expr size) {
   if (const auto* known = size.as<ir::IntConst>()) return known->value;
   const auto* op = size.as<ir::Op>();
+  if (op && op->op == ir::OpCode::Mod) {
+    const auto* divisor = op->args[1].as<ir::IntConst>();
+    return divisor && divisor->value > 0 ? std::optional(divisor->value - 1) : std::nullopt;
+  }
   if (!op || (op->op != ir::OpCode::Min && op->op != ir::OpCode::Max)) return std::nullopt;
   const auto a = constant_bound(op->args[0]);
   const auto b = constant_bound(op->args[1]);
