@@ -2,6 +2,9 @@
 # What every target of the tree is built with: sanitizers, a fast linker, ccache, and reproducible
 # paths. Law: the same commit gives the same objects in any folder, so a ccache is shared by clones.
 
+# Floats are what the source says: no product and sum is contracted into an fma behind its back.
+add_compile_options(-ffp-contract=off)
+
 # Paths in debug information and in __FILE__ start at the repository's root.
 file(RELATIVE_PATH source_from_build ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
 add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -fmacro-prefix-map=${source_from_build}=)

@@ -17,3 +17,4 @@ tilewright_room(lowering/llvm       DEPS lowering/program schedules/machine WALL
 tilewright_room(lowering/targets/host DEPS lowering/llvm lowering/program schedules/machine WALL)
 tilewright_room(lowering/artifact   DEPS lowering/program lowering/llvm lowering/targets/host lowering/passes lowering/build WALL)
 tilewright_room(apps/npy            DEPS frontend/ir WALL)
+tilewright_room(apps/runner         DEPS apps/npy WALL)

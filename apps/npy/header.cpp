@@ -41,9 +41,7 @@ std::optional<ScalarType> type_of(std::string_view descr) {
   return std::nullopt;
 }
 
-std::string in_file(std::string_view name) {
-  return "`" + std::string(name) + "`: ";
-}
+std::string in_file(std::string_view name) { return "`" + std::string(name) + "`: "; }
 
 // Text of a file as part of a message: bounded, and without bytes that a terminal would act on.
 std::string shown(std::string_view text) {

@@ -23,9 +23,7 @@ namespace {
 
 constexpr std::size_t kBlockSize = std::size_t{64} * 1024;  // a multiple of every element size
 
-std::string system_text(int error) {
-  return std::generic_category().message(error);
-}
+std::string system_text(int error) { return std::generic_category().message(error); }
 
 Failure cannot(Code code, const char* verb, std::string_view path, const std::string& why,
                const std::string& remedy) {

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tilewright::probe {
 
@@ -41,12 +42,36 @@ struct CacheSizes {
 // Data and unified caches of the first processor, in bytes; 0 where the system does not say.
 CacheSizes cache_sizes();
 
+struct CacheLevel {
+  int level = 1;
+  std::size_t bytes = 0;
+  std::size_t line_bytes = 64;
+  unsigned shared_by = 1;  // processors that the system lets share it
+};
+// Data and unified caches of the first processor, nearest first; what the system does not say is left out.
+std::vector<CacheLevel> cache_levels();
+
+// What the system calls the processor; empty where it does not say.
+std::string processor_name();
+// Instruction sets beyond x86-64-v4 that are here, in LLVM's spelling, sorted.
+std::vector<std::string> processor_features();
+// Threads that may run at once.
+unsigned processor_count();
+
 std::string_view unit_name(VectorUnit unit);
 // Why `unit` cannot run on this processor; empty when it can.
 std::string why_unit_absent(VectorUnit unit);
 
 // Floating-point operations per second, a multiply-add counting as two.
 Rate multiply_add_rate(VectorUnit unit, const Options& options);
+
+// Cycles per second, from a chain of additions that take one cycle each.
+Rate core_frequency(const Options& options);
+// Dependent multiply-adds per second: the reciprocal of their latency.
+Rate multiply_add_chain_rate(VectorUnit unit, const Options& options);
+// Dependent loads per second from a level that holds `bytes`, in an order that no prefetcher follows. Far levels
+// include the cost of address translation with the pages that the system gives.
+Rate load_chain_rate(std::size_t bytes, const Options& options);
 
 std::string_view traffic_name(Traffic traffic);
 // Bytes per second that cross between a core and the level that holds `bytes_per_thread`. A read counts

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <vector>
 
@@ -114,41 +113,7 @@ void copy_all(std::byte* target, const std::byte* source, std::size_t bytes) {
 
 #endif
 
-// Size as the system writes it: "32K", "1024K", "32768K" or "32M".
-std::size_t parse_size(const std::string& text) {
-  std::size_t value = 0;
-  for (const char c : text) {
-    if (c >= '0' && c <= '9') value = value * 10 + static_cast<std::size_t>(c - '0');
-    if (c == 'K') return value << 10;
-    if (c == 'M') return value << 20;
-  }
-  return value;
-}
-
-std::string first_word(const std::string& path) {
-  std::ifstream file(path);
-  std::string word;
-  file >> word;
-  return word;
-}
-
 }  // namespace
-
-CacheSizes cache_sizes() {
-  CacheSizes sizes;
-  for (int index = 0; index < 8; ++index) {
-    const std::string folder =
-        "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
-    const std::string level = first_word(folder + "level");
-    if (level.empty()) break;
-    if (first_word(folder + "type") == "Instruction") continue;
-    const std::size_t size = parse_size(first_word(folder + "size"));
-    if (level == "1") sizes.l1_data = size;
-    if (level == "2") sizes.l2 = size;
-    if (level == "3") sizes.l3 = size;
-  }
-  return sizes;
-}
 
 std::string_view traffic_name(Traffic traffic) {
   switch (traffic) {

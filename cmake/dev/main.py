@@ -83,9 +83,9 @@ def lint(parser):
 
 
 @command("run benchmarks against peers: ./dev bench NAME, ./dev bench setup PEER", """
-Runs `tests/bench/bench.py bench` with the rest of the line; `./dev bench --help` is its help.""")
+Runs `tests/bench/bench.py` with the rest of the line; `./dev bench --help` is its help.""")
 def bench(parser):
-    return lambda arguments: trees.delegate("tests/bench/bench.py", ["bench", *arguments])
+    return lambda arguments: trees.delegate("tests/bench/bench.py", arguments)
 
 
 @command("print the project's figures, one JSON line each with --json", """

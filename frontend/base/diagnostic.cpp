@@ -16,21 +16,13 @@ constexpr CodeRow kCodes[] = {
 #undef TILEWRIGHT_DIAGNOSTIC
 };
 
-const CodeRow& row(Code code) {
-  return kCodes[static_cast<std::size_t>(code)];
-}
+const CodeRow& row(Code code) { return kCodes[static_cast<std::size_t>(code)]; }
 
 }  // namespace
 
-std::string_view code_text(Code code) {
-  return row(code).text;
-}
-std::string_view code_meaning(Code code) {
-  return row(code).meaning;
-}
-Severity code_severity(Code code) {
-  return row(code).severity;
-}
+std::string_view code_text(Code code) { return row(code).text; }
+std::string_view code_meaning(Code code) { return row(code).meaning; }
+Severity code_severity(Code code) { return row(code).severity; }
 
 const std::vector<Code>& all_codes() {
   static const std::vector<Code> codes = [] {

@@ -55,12 +55,8 @@ std::optional<T> read(std::string_view text) {
 
 }  // namespace
 
-std::string format_double(double value) {
-  return shortest(value);
-}
-std::string format_float(float value) {
-  return shortest(value);
-}
+std::string format_double(double value) { return shortest(value); }
+std::string format_float(float value) { return shortest(value); }
 
 std::string format_hex(double value) {
   if (std::isnan(value) || std::isinf(value)) return shortest(value);
@@ -71,12 +67,8 @@ std::string format_hex(double value) {
   return error == std::errc() ? text.append(buffer, end) : text;
 }
 
-std::optional<double> read_double(std::string_view text) {
-  return read<double>(text);
-}
-std::optional<float> read_float(std::string_view text) {
-  return read<float>(text);
-}
+std::optional<double> read_double(std::string_view text) { return read<double>(text); }
+std::optional<float> read_float(std::string_view text) { return read<float>(text); }
 
 std::string printable(std::string_view bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
@@ -94,8 +86,6 @@ std::string printable(std::string_view bytes) {
   return out;
 }
 
-std::string in_backticks(std::string_view bytes) {
-  return "`" + printable(bytes) + "`";
-}
+std::string in_backticks(std::string_view bytes) { return "`" + printable(bytes) + "`"; }
 
 }  // namespace tilewright

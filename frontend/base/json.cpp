@@ -2,6 +2,7 @@
 #include "frontend/base/json.h"
 
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 
 #include "frontend/base/format.h"
 
@@ -9,7 +10,8 @@ namespace tilewright {
 
 namespace {
 
-constexpr std::size_t kMaxJsonNesting = 1000;
+constexpr std::size_t kMaxJsonNesting = 2000;
+constexpr std::size_t kMaxJsonBytes = std::size_t{64} << 20;
 
 // Builds a Json from the events of the library's parser; stops at the first thing it refuses.
 class Builder {
@@ -31,15 +33,16 @@ class Builder {
   bool number_float(number_float_t value, const string_t&) { return add(Json(value)); }
   bool string(string_t& value) { return add(Json(std::move(value))); }
   bool binary(binary_t&) { return refuse("binary data is no JSON"); }
-  bool start_object(std::size_t) { return enter(Json::object()); }
+  bool start_object(std::size_t) { return enter(true); }
   bool key(string_t& name) {
-    if (open_.back().find(name))
+    Frame& frame = open_.back();
+    if (!frame.names.insert(name).second)
       return refuse("the member " + in_backticks(name) + " occurs twice");
-    keys_.back() = std::move(name);
+    frame.members.emplace_back(std::move(name), Json());
     return true;
   }
   bool end_object() { return leave(); }
-  bool start_array(std::size_t) { return enter(Json::array()); }
+  bool start_array(std::size_t) { return enter(false); }
   bool end_array() { return leave(); }
   bool parse_error(std::size_t position, const std::string& token,
                    const nlohmann::detail::exception&) {
@@ -58,32 +61,36 @@ class Builder {
     message_ = std::move(message);
     return false;
   }
-  bool enter(Json container) {
-    if (open_.size() >= kMaxJsonNesting) return refuse("values nest deeper than 1000 levels");
-    open_.push_back(std::move(container));
-    keys_.emplace_back();
+  // An array or object whose end has not come. The names find repetitions in constant time.
+  struct Frame {
+    bool is_object;
+    Json::Array elements;
+    Json::Object members;
+    std::unordered_set<std::string> names;
+  };
+  bool enter(bool is_object) {
+    if (open_.size() >= kMaxJsonNesting) return refuse("values nest deeper than 2000 levels");
+    open_.push_back({is_object, {}, {}, {}});
     return true;
   }
   bool leave() {
-    Json done = std::move(open_.back());
+    Frame done = std::move(open_.back());
     open_.pop_back();
-    keys_.pop_back();
-    return add(std::move(done));
+    return add(done.is_object ? Json(std::move(done.members)) : Json(std::move(done.elements)));
   }
   bool add(Json value) {
     if (open_.empty()) {
       root_ = std::move(value);
-    } else if (open_.back().as_array()) {
-      open_.back().push(std::move(value));
+    } else if (open_.back().is_object) {
+      open_.back().members.back().second = std::move(value);
     } else {
-      open_.back().set(keys_.back(), std::move(value));
+      open_.back().elements.push_back(std::move(value));
     }
     return true;
   }
 
   Json root_;
-  std::vector<Json> open_;
-  std::vector<std::string> keys_;
+  std::vector<Frame> open_;
   std::string message_;
   std::size_t position_ = 0;
 };
@@ -204,9 +211,7 @@ const Json* Json::find(std::string_view name) const {
   return nullptr;
 }
 
-void Json::push(Json value) {
-  std::get<Array>(value_).push_back(std::move(value));
-}
+void Json::push(Json value) { std::get<Array>(value_).push_back(std::move(value)); }
 
 void Json::set(std::string_view name, Json value) {
   Object& members = std::get<Object>(value_);
@@ -225,6 +230,9 @@ std::string Json::dump(int indent) const {
 }
 
 Result<Json> parse_json(const Source& source) {
+  if (source.text().size() > kMaxJsonBytes)
+    return fail(Code::SourceTooLarge, {}, "the text is longer than 64 MiB",
+                "split it into several files");
   Builder builder;
   bool good = false;
   // The library throws on a few malformed inputs even with the event interface.

@@ -32,6 +32,8 @@ class Json {
   Json(std::string_view value) : value_(std::string(value)) {}
   Json(const char* value) : value_(std::string(value)) {}
   Json(Array value) : value_(std::move(value)) {}
+  // Precondition: no name occurs twice.
+  Json(Object value) : value_(std::move(value)) {}
   static Json array() { return Json(Array{}); }
   static Json object();
 
@@ -59,7 +61,7 @@ class Json {
   std::variant<std::monostate, bool, std::int64_t, double, std::string, Array, Object> value_;
 };
 
-// E0106 with the place of the mistake; nesting beyond 1,000 levels is refused, as are repeated members.
+// E0106 with the place of the mistake; texts beyond 64 MiB and nesting beyond 2,000 levels are refused, as are repeated members.
 Result<Json> parse_json(const Source& source);
 
 }  // namespace tilewright

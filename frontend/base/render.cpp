@@ -19,12 +19,15 @@ std::string_view severity_text(Severity severity) {
   return kSeverities[static_cast<int>(severity)];
 }
 
-std::vector<Diagnostic> ordered(const std::vector<Diagnostic>& diagnostics, bool keep_order) {
-  std::vector<Diagnostic> out = diagnostics;
+// By place, then code, then order of report.
+std::vector<const Diagnostic*> ordered(const std::vector<Diagnostic>& diagnostics,
+                                       bool keep_order) {
+  std::vector<const Diagnostic*> out;
+  for (const Diagnostic& d : diagnostics) out.push_back(&d);
   if (!keep_order)
-    std::stable_sort(out.begin(), out.end(), [](const Diagnostic& a, const Diagnostic& b) {
-      return std::tuple(a.span.begin, a.span.end, code_text(a.code)) <
-             std::tuple(b.span.begin, b.span.end, code_text(b.code));
+    std::sort(out.begin(), out.end(), [](const Diagnostic* a, const Diagnostic* b) {
+      return std::tuple(a->span.begin, a->span.end, code_text(a->code), a) <
+             std::tuple(b->span.begin, b->span.end, code_text(b->code), b);
     });
   return out;
 }
@@ -135,14 +138,15 @@ void set_place(Json& json, Span span, const Source* source) {
 std::string render(const std::vector<Diagnostic>& diagnostics, const Source* source,
                    const RenderOptions& options) {
   Renderer renderer(source, options.colour);
-  for (const Diagnostic& d : ordered(diagnostics, options.keep_order)) renderer.diagnostic(d);
+  for (const Diagnostic* d : ordered(diagnostics, options.keep_order)) renderer.diagnostic(*d);
   return renderer.take();
 }
 
 Json render_json(const std::vector<Diagnostic>& diagnostics, const Source* source,
                  const RenderOptions& options) {
   Json all = Json::array();
-  for (const Diagnostic& d : ordered(diagnostics, options.keep_order)) {
+  for (const Diagnostic* one_of_all : ordered(diagnostics, options.keep_order)) {
+    const Diagnostic& d = *one_of_all;
     Json json = Json::object();
     json.set("code", code_text(d.code));
     json.set("severity", severity_text(code_severity(d.code)));

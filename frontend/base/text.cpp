@@ -14,18 +14,10 @@ constexpr std::string_view kPunctuation[] = {
     "..", "<=", ">=", "==", "!=", "&&", "||", "->", "(", ")", "[", "]", "{", "}", ",", ":",
     ";",  "=",  "<",  ">",  "+",  "-",  "*",  "/",  "%", "!", "@", ".", "?", "$", "&", "|"};
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool begins_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-bool continues_name(char c) {
-  return begins_name(c) || is_digit(c);
-}
-bool is_space(char c) {
-  return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool begins_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool continues_name(char c) { return begins_name(c) || is_digit(c); }
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 std::string_view punctuation_at(std::string_view text) {
   for (std::string_view candidate : kPunctuation)
@@ -87,13 +79,11 @@ std::optional<std::uint64_t> read_unsigned(std::string_view digits) {
 
 }  // namespace
 
-bool is_name(std::string_view text) {
-  return !text.empty() && name_length(text) == text.size();
-}
+bool is_name(std::string_view text) { return !text.empty() && name_length(text) == text.size(); }
 
 TextCursor::TextCursor(const Source& source) {
   if (source.text().size() > kMaxSourceBytes) {
-    report(Code::SourceTooLarge, {}, "the text is longer than 64 MiB",
+    report(Code::SourceTooLarge, {}, "the text is longer than 8 MiB",
            "split it into several files");
     tokens_.emplace_back();
     return;
@@ -245,9 +235,7 @@ void TextCursor::report(Code code, Span span, std::string message, std::string r
   report(Diagnostic{code, span, std::move(message), std::move(remedy), {}, {}});
 }
 
-std::vector<Diagnostic> TextCursor::take_diagnostics() {
-  return std::move(diagnostics_);
-}
+std::vector<Diagnostic> TextCursor::take_diagnostics() { return std::move(diagnostics_); }
 
 TextCursor::Nest::Nest(TextCursor& cursor) : cursor_(cursor) {
   ++cursor_.depth_;
@@ -258,7 +246,7 @@ void TextCursor::nesting_too_deep() {
   failed_ = true;
   if (std::exchange(too_deep_reported_, true)) return;
   report(Code::NestingTooDeep, peek().span,
-         "expressions or statements nest deeper than " + std::to_string(kMaxNesting) + " levels",
+         "brackets or operations nest deeper than " + std::to_string(kMaxTextNesting) + " levels",
          "give a part of it a name of its own (an equation or a `let`)");
 }
 

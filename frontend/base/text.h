@@ -30,10 +30,12 @@ struct Token {
   bool starts_line = false;  // nothing but space stands before it on its line
 };
 
-// Nesting beyond this is refused (E0104): readers, printers and walks recurse along it.
+// Values nested deeper than this are refused (E0104), since much code recurses along them. Text may nest
+// deeper than the value that it prints: by brackets, and by the types of constants.
 inline constexpr int kMaxNesting = 256;
+inline constexpr int kMaxTextNesting = 4 * kMaxNesting;
 // Longer inputs are refused (E0105).
-inline constexpr std::size_t kMaxSourceBytes = std::size_t{64} << 20;
+inline constexpr std::size_t kMaxSourceBytes = std::size_t{8} << 20;
 // A reader stops collecting diagnostics here.
 inline constexpr std::size_t kMaxDiagnostics = 50;
 
@@ -81,7 +83,7 @@ class TextCursor {
     ~Nest() { --cursor_.depth_; }
     Nest(const Nest&) = delete;
     Nest& operator=(const Nest&) = delete;
-    bool ok() const { return cursor_.depth_ <= kMaxNesting; }
+    bool ok() const { return cursor_.depth_ <= kMaxTextNesting; }
 
    private:
     TextCursor& cursor_;

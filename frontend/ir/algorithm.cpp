@@ -21,15 +21,9 @@ const T* find(const std::vector<T>& values, Symbol name) {
 }
 }  // namespace
 
-const Input* Algorithm::find_input(Symbol wanted) const {
-  return find(inputs, wanted);
-}
-const Equation* Algorithm::find_equation(Symbol wanted) const {
-  return find(equations, wanted);
-}
-const ExtentDecl* Algorithm::find_extent(Symbol wanted) const {
-  return find(extents, wanted);
-}
+const Input* Algorithm::find_input(Symbol wanted) const { return find(inputs, wanted); }
+const Equation* Algorithm::find_equation(Symbol wanted) const { return find(equations, wanted); }
+const ExtentDecl* Algorithm::find_extent(Symbol wanted) const { return find(extents, wanted); }
 
 const std::vector<Expr>* Algorithm::shape_of(Symbol wanted) const {
   if (const Input* input = find_input(wanted)) return &input->shape;

@@ -29,21 +29,13 @@ constexpr MonoidRow kMonoids[] = {
 };
 static_assert(std::size(kMonoids) == kNumMonoids);
 
-bool is_numeric(ScalarType type) {
-  return type != ScalarType::Bool;
-}
+bool is_numeric(ScalarType type) { return type != ScalarType::Bool; }
 
 }  // namespace
 
-const OpInfo& op_info(OpCode op) {
-  return kOps[static_cast<int>(op)];
-}
-std::string_view monoid_text(Monoid monoid) {
-  return kMonoids[static_cast<int>(monoid)].text;
-}
-OpCode monoid_op(Monoid monoid) {
-  return kMonoids[static_cast<int>(monoid)].op;
-}
+const OpInfo& op_info(OpCode op) { return kOps[static_cast<int>(op)]; }
+std::string_view monoid_text(Monoid monoid) { return kMonoids[static_cast<int>(monoid)].text; }
+OpCode monoid_op(Monoid monoid) { return kMonoids[static_cast<int>(monoid)].op; }
 
 bool op_type(OpCode op, std::span<const Expr> args, ScalarType* type) {
   const OpInfo& info = op_info(op);
@@ -166,9 +158,7 @@ Expr Context::fold(Monoid monoid, std::span<const Symbol> vars, std::span<const 
   return make(node, body.type());
 }
 
-Expr Context::ceil_div(Expr a, std::int64_t b) {
-  return floor_div(add(a, index(b - 1)), index(b));
-}
+Expr Context::ceil_div(Expr a, std::int64_t b) { return floor_div(add(a, index(b - 1)), index(b)); }
 
 Expr Context::monoid_identity(Monoid monoid, ScalarType type) {
   using Limits = std::numeric_limits<std::int64_t>;

@@ -11,9 +11,7 @@ namespace tilewright::ir {
 
 namespace {
 
-std::string type_name(ScalarType type) {
-  return "`" + std::string(type_text(type)) + "`";
-}
+std::string type_name(ScalarType type) { return "`" + std::string(type_text(type)) + "`"; }
 
 // Levenshtein distance, cut off at small lengths: names are short.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -64,6 +62,17 @@ std::string Scope::closest(std::string_view name) const {
     }
   }
   return best;
+}
+
+Span find_span(const ExprSpans& spans, Expr expr, Span around) {
+  Span found;
+  const auto [begin, end] = spans.equal_range(expr);
+  for (auto it = begin; it != end; ++it) {
+    const Span span = it->second;
+    const bool inside = around.none() || (around.begin <= span.begin && span.end <= around.end);
+    if (inside && (found.none() || span.begin < found.begin)) found = span;
+  }
+  return found.none() ? around : found;
 }
 
 bool Elaborator::declare(const Token& name, const Meaning& meaning) {
@@ -124,9 +133,11 @@ Expr Elaborator::expression(const Syntax& syntax, std::optional<ScalarType> expe
     case SyntaxKind::Call: return record(syntax, call(syntax, expected));
     case SyntaxKind::Operator: return record(syntax, operation(syntax, syntax.op, expected));
     case SyntaxKind::Fold:
-      cursor_.report(Code::FoldPlacement, syntax.span,
-                     in_backticks(syntax.text) + " stands inside an expression",
-                     "give the fold its own equation and read that here");
+      cursor_.report(program_ ? Code::FoldInProgram : Code::FoldPlacement, syntax.span,
+                     in_backticks(syntax.text) +
+                         (program_ ? " stands in a program" : " stands inside an expression"),
+                     program_ ? "write a loop that updates a buffer"
+                              : "give the fold its own equation and read that here");
       return {};
   }
   return {};

@@ -40,9 +40,10 @@ class Scope {
   std::unordered_map<Symbol, Meaning> meanings_;
 };
 
-// Where each expression of a declaration stands in the text, for later checks. Equal expressions share one
-// place, the first.
-using ExprSpans = std::unordered_map<Expr, Span>;
+// Every place in the text where an expression stands, for later checks.
+using ExprSpans = std::unordered_multimap<Expr, Span>;
+// The first place of the expression that lies in `around` (anywhere when that is no place), else `around`.
+Span find_span(const ExprSpans& spans, Expr expr, Span around);
 
 class Elaborator {
  public:
@@ -52,6 +53,8 @@ class Elaborator {
   void record_spans(ExprSpans* spans) { spans_ = spans; }
   // Names that exist but may not be used here: their use is E0215 instead of E0201.
   void set_outside(const Scope* outside) { outside_ = outside; }
+  // Folds are E0505 with advice for programs, instead of E0210.
+  void read_program() { program_ = true; }
 
   // An expression without folds; null after reporting. `expected` types literals; the result may have
   // another type.
@@ -88,6 +91,7 @@ class Elaborator {
   Scope& scope_;
   TextCursor& cursor_;
   const Scope* outside_ = nullptr;
+  bool program_ = false;
   ExprSpans* spans_ = nullptr;
 };
 

@@ -152,10 +152,11 @@ class EquationRun {
     }
     along_fold_ = along_fold;
     width_ = 1;
-    if (along_fold) width_ = kMaxLanes;
+    // Intervals keep nine columns where the others keep one: shorter ones stay in the first cache.
+    const int most = intervals_ ? kMaxLanes / 4 : kMaxLanes;
+    if (along_fold) width_ = most;
     if (!along_fold && num_index_loops_ > 0)
-      width_ =
-          static_cast<int>(std::min<std::int64_t>(kMaxLanes, loops_[num_index_loops_ - 1].extent));
+      width_ = static_cast<int>(std::min<std::int64_t>(most, loops_[num_index_loops_ - 1].extent));
   }
 
   Result<Ok> compile() {

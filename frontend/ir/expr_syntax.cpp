@@ -27,7 +27,7 @@ SyntaxPtr finish(TextCursor& cursor, SyntaxPtr node, std::uint32_t begin) {
   for (const SyntaxPtr& arg : node->args)
     if (arg) node->depth = std::max(node->depth, arg->depth + 1);
   node->span = cursor.span_from(begin);
-  if (node->depth <= kMaxNesting) return node;
+  if (node->depth <= kMaxTextNesting) return node;
   cursor.nesting_too_deep();
   return nullptr;
 }
@@ -130,6 +130,22 @@ SyntaxPtr parse_group(TextCursor& cursor) {
   return inner;
 }
 
+// A word of the language stands in an expression as a function, type or truth value only.
+bool check_word(TextCursor& cursor) {
+  const std::string_view text = cursor.peek().text;
+  if (!is_reserved_name(text) || parse_type(text) || text == "true" || text == "false") return true;
+  const bool callable =
+      function_named(text) || monoid_named(text) || text == "select" || text == "round_to";
+  if (callable && cursor.peek(1).text == "(") return true;
+  if (callable) cursor.next();
+  if (callable)
+    cursor.unexpected("`(` after `" + std::string(text) + "`",
+                      "write what it applies to in `(...)`");
+  else
+    cursor.unexpected("an expression", "write a number, a name, or an operation on them");
+  return false;
+}
+
 SyntaxPtr parse_primary(TextCursor& cursor) {
   const Token token = cursor.peek();
   if (is_number(token)) return parse_number(cursor);
@@ -138,6 +154,7 @@ SyntaxPtr parse_primary(TextCursor& cursor) {
     cursor.unexpected("an expression", "write a number, a name, or an operation on them");
     return nullptr;
   }
+  if (!check_word(cursor)) return nullptr;
   cursor.next();
   if (token.text == "true" || token.text == "false") return make(SyntaxKind::Boolean, token);
   if (cursor.accept("(")) return parse_call(cursor, token);
@@ -186,9 +203,7 @@ SyntaxPtr parse_expr(TextCursor& cursor, int min_precedence) {
 
 }  // namespace
 
-SyntaxPtr parse_expr_syntax(TextCursor& cursor) {
-  return parse_expr(cursor, 1);
-}
+SyntaxPtr parse_expr_syntax(TextCursor& cursor) { return parse_expr(cursor, 1); }
 
 std::optional<std::vector<SyntaxPtr>> parse_index_list(TextCursor& cursor) {
   std::vector<SyntaxPtr> out;

@@ -17,8 +17,8 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
   return text + "]";
 }
 
-Result<Ok> check_bindings(const std::vector<ExtentDecl>& extents, const std::vector<Expr>& requirements,
-                          const Bindings& bindings) {
+Result<Ok> check_bindings(const std::vector<ExtentDecl>& extents,
+                          const std::vector<Expr>& requirements, const Bindings& bindings) {
   for (const ExtentDecl& extent : extents) {
     const std::string name(extent.name.text());
     auto it = bindings.find(extent.name);

@@ -13,8 +13,8 @@
 namespace tilewright::ir {
 
 // E0801 unless every extent has a value in its range and every requirement holds.
-Result<Ok> check_bindings(const std::vector<ExtentDecl>& extents, const std::vector<Expr>& requirements,
-                          const Bindings& bindings);
+Result<Ok> check_bindings(const std::vector<ExtentDecl>& extents,
+                          const std::vector<Expr>& requirements, const Bindings& bindings);
 // The extents' values; E0801 for a negative one, E0806 for more cells than an interpreter holds.
 Result<std::vector<std::int64_t>> bound_shape(Symbol name, const std::vector<Expr>& shape,
                                               const Bindings& bindings, Span span);

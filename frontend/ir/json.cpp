@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "frontend/base/format.h"
-#include "frontend/base/text.h"
 #include "frontend/ir/declarations_json.h"
 #include "frontend/ir/expr_syntax.h"
 #include "frontend/ir/json_fields.h"
@@ -178,8 +177,6 @@ bool FieldReader::read(const Json& json, Expr& out) {
   const Json* kind = json.find("kind");
   const std::string* name = kind ? kind->as_string() : nullptr;
   if (!name) return refuse("an expression with a `kind` is needed here");
-  if (path_.size() > 4 * static_cast<std::size_t>(kMaxNesting))
-    return refuse("expressions nest too deeply");
   ScalarType type = ScalarType::Index;
   if (!member(*this, json, "type", type)) return false;
 #define TILEWRIGHT_EXPR(Kind)                          \
@@ -195,9 +192,7 @@ bool FieldReader::read(const Json& json, Expr& out) {
   return refuse(in_backticks(*name) + " is no kind of expression");
 }
 
-Json to_json(Expr expr) {
-  return FieldWriter().value(expr);
-}
+Json to_json(Expr expr) { return FieldWriter().value(expr); }
 
 Result<Expr> expr_from_json(Context& context, const Json& json) {
   FieldReader reader(context);

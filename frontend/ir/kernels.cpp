@@ -229,6 +229,13 @@ int run_op(Scalar* dst, const Scalar* a, const Scalar* b, const Scalar* c, int n
       dst[l] = apply<O, T>(a, b, c, l, undefined);
       if (undefined && (!mask || (mask[l] & kChosen))) return l;
     }
+  } else if constexpr (float_type(T) && kRules[static_cast<int>(O)] != TypeRule::Compare) {
+    constexpr int arity = kArities[static_cast<int>(O)];
+    const double* x = floats(a);
+    const double* y = arity > 1 ? floats(b) : x;
+    const double* z = arity > 2 ? floats(c) : x;
+    double* out = floats(dst);
+    for (int l = 0; l < n; ++l) out[l] = float_op<O, T>(x[l], y[l], z[l]);
   } else {
     bool defined = false;
     for (int l = 0; l < n; ++l) dst[l] = apply<O, T>(a, b, c, l, defined);
@@ -250,14 +257,18 @@ int run_math(Scalar* dst, const Scalar* a, const Scalar*, const Scalar*, int n,
 #define TILEWRIGHT_WITH_FMA __attribute__((target("avx2,fma")))
 TILEWRIGHT_WITH_FMA int run_fma_f32_machine(Scalar* dst, const Scalar* a, const Scalar* b,
                                             const Scalar* c, int n, const std::uint8_t*) {
+  const double *x = floats(a), *y = floats(b), *z = floats(c);
+  double* out = floats(dst);
   for (int l = 0; l < n; ++l)
-    dst[l].f = static_cast<double>(__builtin_fmaf(
-        static_cast<float>(a[l].f), static_cast<float>(b[l].f), static_cast<float>(c[l].f)));
+    out[l] = static_cast<double>(__builtin_fmaf(static_cast<float>(x[l]), static_cast<float>(y[l]),
+                                                static_cast<float>(z[l])));
   return -1;
 }
 TILEWRIGHT_WITH_FMA int run_fma_f64_machine(Scalar* dst, const Scalar* a, const Scalar* b,
                                             const Scalar* c, int n, const std::uint8_t*) {
-  for (int l = 0; l < n; ++l) dst[l].f = __builtin_fma(a[l].f, b[l].f, c[l].f);
+  const double *x = floats(a), *y = floats(b), *z = floats(c);
+  double* out = floats(dst);
+  for (int l = 0; l < n; ++l) out[l] = __builtin_fma(x[l], y[l], z[l]);
   return -1;
 }
 bool machine_has_fma() {
@@ -360,7 +371,9 @@ constexpr auto kCastKernels =
 
 int run_multiply_add(Scalar* dst, const Scalar* a, const Scalar* b, const Scalar* c, int n,
                      const std::uint8_t*) {
-  for (int l = 0; l < n; ++l) dst[l].f = a[l].f * b[l].f + c[l].f;
+  const double *x = floats(a), *y = floats(b), *z = floats(c);
+  double* out = floats(dst);
+  for (int l = 0; l < n; ++l) out[l] = x[l] * y[l] + z[l];
   return -1;
 }
 
@@ -382,13 +395,9 @@ Kernel cast_kernel(ScalarType from, ScalarType to) {
                       static_cast<std::size_t>(to)];
 }
 
-Kernel round_kernel(ScalarType grid) {
-  return cast_kernel(ScalarType::F64, grid);
-}
+Kernel round_kernel(ScalarType grid) { return cast_kernel(ScalarType::F64, grid); }
 
-Kernel multiply_add_kernel() {
-  return &run_multiply_add;
-}
+Kernel multiply_add_kernel() { return &run_multiply_add; }
 
 double round_to_16(ScalarType type, double x) {
   return type == ScalarType::F16 ? round_once<ScalarType::F16>(x) : round_once<ScalarType::BF16>(x);

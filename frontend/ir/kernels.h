@@ -22,6 +22,11 @@ inline constexpr std::uint8_t kActive = kPossible | kChosen;
 using Kernel = int (*)(Scalar* dst, const Scalar* a, const Scalar* b, const Scalar* c, int n,
                        const std::uint8_t* mask);
 
+// A column of floats as an array: compilers vectorise loops over these, not over unions.
+static_assert(sizeof(Scalar) == sizeof(double));
+inline const double* floats(const Scalar* column) { return &column->f; }
+inline double* floats(Scalar* column) { return &column->f; }
+
 // Null when the operation does not accept the type.
 Kernel op_kernel(OpCode op, ScalarType type);
 Kernel cast_kernel(ScalarType from, ScalarType to);

@@ -3,51 +3,45 @@
 
 #include <cmath>
 
+#include <cmath>
+
+#include "frontend/ir/math_scalar.h"
+
 namespace tilewright::ir {
 
 namespace {
 
-float rsqrt_f32(float x) {
-  return static_cast<float>(1.0 / std::sqrt(static_cast<double>(x)));
-}
-double rsqrt_f64(double x) {
-  return 1.0 / std::sqrt(x);
-}
+double reference_rsqrt(double x) { return 1.0 / std::sqrt(x); }
 
-// TILEWRIGHT_MATH(Op, f32 function, f64 function, ulps)
-#define TILEWRIGHT_MATH_ROWS(row)                                                  \
-  row(Exp, std::exp, std::exp, 2) row(Exp2, std::exp2, std::exp2, 2)               \
-      row(Expm1, std::expm1, std::expm1, 2) row(Log, std::log, std::log, 2)        \
-          row(Log2, std::log2, std::log2, 2) row(Log1p, std::log1p, std::log1p, 2) \
-              row(Tanh, std::tanh, std::tanh, 2) row(Erf, std::erf, std::erf, 2)   \
-                  row(Sin, std::sin, std::sin, 4) row(Cos, std::cos, std::cos, 4)  \
-                      row(Rsqrt, rsqrt_f32, rsqrt_f64, 2)
+// row(Op, name of the definition, reference, ulps)
+#define TILEWRIGHT_MATH_ROWS(row)                                              \
+  row(Exp, exp, std::exp, 2) row(Exp2, exp2, std::exp2, 2)                     \
+      row(Expm1, expm1, std::expm1, 2) row(Log, log, std::log, 2)              \
+          row(Log2, log2, std::log2, 2) row(Log1p, log1p, std::log1p, 2)       \
+              row(Tanh, tanh, std::tanh, 2) row(Erf, erf, std::erf, 2)         \
+                  row(Sin, sin, std::sin, 4) row(Cos, cos, std::cos, 4)        \
+                      row(Rsqrt, rsqrt, reference_rsqrt, 2)
 
 // The functions of a row in each float type, as functions on the values that a Scalar holds.
-#define TILEWRIGHT_MATH_ENTRY(op, f32, f64, ulps)           \
-  double op##_in_f64(double x) {                            \
-    return f64(x);                                          \
-  }                                                         \
-  double op##_in_f32(double x) {                            \
-    return static_cast<double>(f32(static_cast<float>(x))); \
-  }                                                         \
-  double op##_in_bf16(double x) {                           \
-    return round_to_type(ScalarType::BF16, op##_in_f32(x)); \
-  }                                                         \
-  double op##_in_f16(double x) {                            \
-    return round_to_type(ScalarType::F16, op##_in_f32(x));  \
-  }
+#define TILEWRIGHT_MATH_ENTRY(op, name, system, ulps)                                       \
+  double op##_in_f64(double x) { return math::name##_f64(x); }                              \
+  double op##_in_f32(double x) {                                                            \
+    return static_cast<double>(math::name##_f32(static_cast<float>(x)));                    \
+  }                                                                                         \
+  double op##_reference(double x) { return system(x); }                                     \
+  double op##_in_bf16(double x) { return round_to_type(ScalarType::BF16, op##_in_f32(x)); } \
+  double op##_in_f16(double x) { return round_to_type(ScalarType::F16, op##_in_f32(x)); }
 TILEWRIGHT_MATH_ROWS(TILEWRIGHT_MATH_ENTRY)
 #undef TILEWRIGHT_MATH_ENTRY
 
 struct Row {
   OpCode op;
-  MathFunction in_bf16, in_f16, in_f32, in_f64;
+  MathFunction in_bf16, in_f16, in_f32, in_f64, reference;
   double ulps;
 };
 constexpr Row kRows[] = {
-#define TILEWRIGHT_MATH_ENTRY(op, f32, f64, ulps) \
-  {OpCode::op, op##_in_bf16, op##_in_f16, op##_in_f32, op##_in_f64, ulps},
+#define TILEWRIGHT_MATH_ENTRY(op, name, reference, ulps) \
+  {OpCode::op, op##_in_bf16, op##_in_f16, op##_in_f32, op##_in_f64, op##_reference, ulps},
     TILEWRIGHT_MATH_ROWS(TILEWRIGHT_MATH_ENTRY)
 #undef TILEWRIGHT_MATH_ENTRY
 };
@@ -72,9 +66,12 @@ MathFunction math_function(OpCode op, ScalarType type) {
   }
 }
 
-double evaluate_math(OpCode op, ScalarType type, double x) {
-  return math_function(op, type)(x);
+MathFunction reference_math(OpCode op) {
+  const Row* row = find(op);
+  return row ? row->reference : nullptr;
 }
+
+double evaluate_math(OpCode op, ScalarType type, double x) { return math_function(op, type)(x); }
 
 double math_ulps(OpCode op) {
   const Row* row = find(op);

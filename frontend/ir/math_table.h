@@ -12,6 +12,8 @@ using MathFunction = double (*)(double);
 
 // Null when `op` is no math function or `type` no float type. The result is on the grid of `type`.
 MathFunction math_function(OpCode op, ScalarType type);
+// The system's function over f64, in which no part of ours has a share: what the bound reading starts from.
+MathFunction reference_math(OpCode op);
 // Precondition: math_function(op, type) is not null.
 double evaluate_math(OpCode op, ScalarType type, double x);
 // Largest error of the function in units in the last place of f32 or f64; 0 when `op` is no math

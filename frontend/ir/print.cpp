@@ -191,8 +191,6 @@ std::string print(const Algorithm& algorithm) {
   return writer.take();
 }
 
-std::string algorithm_hash(const Algorithm& algorithm) {
-  return content_hash(print(algorithm));
-}
+std::string algorithm_hash(const Algorithm& algorithm) { return content_hash(print(algorithm)); }
 
 }  // namespace tilewright::ir

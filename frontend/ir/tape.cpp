@@ -65,7 +65,6 @@ Slot TapeBuilder::add_column_var(Symbol name, int level, bool floating) {
   return variable.column;
 }
 
-
 void TapeBuilder::bind(Symbol name, const Variable& variable) {
   // What was derived from an earlier meaning of the name no longer holds.
   if (!vars_.insert_or_assign(name, variable).second) facts_.clear();
@@ -79,9 +78,7 @@ BlockId TapeBuilder::begin_flat() {
   return frames_.back().block;
 }
 
-void TapeBuilder::end_flat() {
-  frames_.pop_back();
-}
+void TapeBuilder::end_flat() { frames_.pop_back(); }
 
 const TapeBuilder::Facts& TapeBuilder::facts(Expr expr) {
   if (auto it = facts_.find(expr.index()); it != facts_.end()) return it->second;
@@ -137,8 +134,8 @@ std::optional<std::int64_t> TapeBuilder::step(Expr expr) {
 
 void TapeBuilder::refuse(Expr, std::string message) {
   if (!failure_)
-    failure_ = fail(Code::Malformed, {}, std::move(message),
-                    "run the verifier; it says what is missing");
+    failure_ =
+        fail(Code::Malformed, {}, std::move(message), "run the verifier; it says what is missing");
 }
 
 Result<Slot> TapeBuilder::compile(Expr expr) {

@@ -30,15 +30,11 @@ constexpr TypeRow kTypes[kNumScalarTypes] = {
     {"f64", 8, 53, 0x1p-1074, DBL_MAX},
 };
 
-const TypeRow& row(ScalarType type) {
-  return kTypes[static_cast<int>(type)];
-}
+const TypeRow& row(ScalarType type) { return kTypes[static_cast<int>(type)]; }
 
 }  // namespace
 
-std::string_view type_text(ScalarType type) {
-  return row(type).text;
-}
+std::string_view type_text(ScalarType type) { return row(type).text; }
 
 std::optional<ScalarType> parse_type(std::string_view text) {
   for (int i = 0; i < kNumScalarTypes; ++i)
@@ -46,24 +42,16 @@ std::optional<ScalarType> parse_type(std::string_view text) {
   return std::nullopt;
 }
 
-bool is_float(ScalarType type) {
-  return row(type).significand_bits != 0;
-}
+bool is_float(ScalarType type) { return row(type).significand_bits != 0; }
 bool is_integer(ScalarType type) {
   return type == ScalarType::I8 || type == ScalarType::I32 || type == ScalarType::I64;
 }
-int size_bytes(ScalarType type) {
-  return row(type).bytes;
-}
+int size_bytes(ScalarType type) { return row(type).bytes; }
 double unit_roundoff(ScalarType type) {
   return is_float(type) ? std::ldexp(1.0, -row(type).significand_bits) : 0.0;
 }
-double smallest_subnormal(ScalarType type) {
-  return row(type).smallest_subnormal;
-}
-double largest_finite(ScalarType type) {
-  return row(type).largest_finite;
-}
+double smallest_subnormal(ScalarType type) { return row(type).smallest_subnormal; }
+double largest_finite(ScalarType type) { return row(type).largest_finite; }
 
 std::uint16_t bf16_bits(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);

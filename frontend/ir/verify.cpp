@@ -12,6 +12,7 @@
 //               indices and earlier variables; the body is a number.
 //   types       every operation takes its operands; arms of a select agree; no conversion to bool; every
 //               constant lies on the grid of its type; the value has the declared type.
+//   depth       at most kMaxNesting levels.
 //   divisors    no integer division or modulus by a constant zero.
 //   outputs     at least one.
 #include "frontend/ir/verify.h"
@@ -22,6 +23,7 @@
 #include <unordered_set>
 
 #include "frontend/base/format.h"
+#include "frontend/base/text.h"
 #include "frontend/ir/text.h"
 #include "frontend/ir/walk.h"
 
@@ -137,11 +139,7 @@ class Verifier {
   }
 
   void report(Expr expr, Diagnostic d) {
-    d.span = span_;
-    if (expr_spans_) {
-      const auto it = expr_spans_->find(expr);
-      if (it != expr_spans_->end()) d.span = it->second;
-    }
+    d.span = expr_spans_ ? find_span(*expr_spans_, expr, span_) : span_;
     if (d.span.none()) d.evidence.emplace_back("expression", print(expr));
     out_.push_back(std::move(d));
   }
@@ -329,14 +327,19 @@ std::vector<Diagnostic> verify(const Algorithm& algorithm, const AlgorithmSpans*
   return Verifier(algorithm, spans).run();
 }
 
-bool is_quasi_affine(Expr expr) {
-  return affine(expr, false);
-}
-bool is_piecewise_quasi_affine(Expr expr) {
-  return affine(expr, true);
-}
+bool is_quasi_affine(Expr expr) { return affine(expr, false); }
+bool is_piecewise_quasi_affine(Expr expr) { return affine(expr, true); }
 
 void verify_expr(Expr root, const ExprReport& report) {
+  std::unordered_map<Expr, int> depth;
+  walk(root, [&](Expr e) {
+    int& levels = depth[e];
+    for_each_child(e, [&](Expr child) { levels = std::max(levels, depth[child] + 1); });
+    if (levels == kMaxNesting)
+      report(e, finding(Code::NestingTooDeep,
+                        "an expression of more than " + std::to_string(kMaxNesting) + " levels",
+                        "give a part of it a name of its own (an equation or a `let`)"));
+  });
   walk(root, [&](Expr e) {
     visit(e, Overloaded{
                  [&](const IntConst& n) {

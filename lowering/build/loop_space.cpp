@@ -224,9 +224,7 @@ std::vector<Symbol> LoopSpace::loops_of(Symbol symbol) const {
   return out;
 }
 
-int LoopSpace::split_of_outer(Symbol loop) const {
-  return name(loop).split_outer;
-}
+int LoopSpace::split_of_outer(Symbol loop) const { return name(loop).split_outer; }
 
 Expr LoopSpace::full_tiles(int step, const LoopValues& values) const {
   const auto& s = split(step);

@@ -36,12 +36,8 @@ struct Box {
 };
 
 // Dimensions of the reader are `i'`, cells `#0`; loops and extents keep their names.
-std::string dimension_name(Symbol dim) {
-  return std::string(dim.text()) + "'";
-}
-std::string cell_name(std::size_t i) {
-  return "#" + std::to_string(i);
-}
+std::string dimension_name(Symbol dim) { return std::string(dim.text()) + "'"; }
+std::string cell_name(std::size_t i) { return "#" + std::to_string(i); }
 
 std::string loop_name(Expr name) {
   if (const auto* var = name.as<ir::Var>()) return std::string(var->name.text());

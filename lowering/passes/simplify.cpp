@@ -95,8 +95,6 @@ Program simplify(ir::Context& context, const Program& program) {
   return out;
 }
 
-Program clean(ir::Context& context, const Program& program) {
-  return simplify(context, program);
-}
+Program clean(ir::Context& context, const Program& program) { return simplify(context, program); }
 
 }  // namespace tilewright::passes

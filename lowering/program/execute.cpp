@@ -73,10 +73,12 @@ class Execution {
       auto rest = static_cast<std::int64_t>(i);
       for (std::size_t d = cell.size(); d-- > 0; rest /= buffer.shape[d])
         cell[d] = rest % buffer.shape[d];
-      Diagnostic out{Code::OutputNotWritten, {},
-                     "a cell of the output `" + std::string(buffer.name.text()) +
-                         "` is never written",
-                     "store every cell of an output", {}};
+      Diagnostic out{
+          Code::OutputNotWritten,
+          {},
+          "a cell of the output `" + std::string(buffer.name.text()) + "` is never written",
+          "store every cell of an output",
+          {}};
       out.evidence.emplace_back("cell", std::string(buffer.name.text()) + ir::shape_text(cell));
       add_sizes(&out);
       return fail(std::move(out));
@@ -91,16 +93,11 @@ class Execution {
         for (std::uint32_t child : node.body)
           if (!run_node(child)) return false;
         return true;
-      case StmtKind::For:
-        return run_for(node, *node.stmt.as<For>());
-      case StmtKind::If:
-        return run_if(node);
-      case StmtKind::Let:
-        return run_let(node);
-      case StmtKind::Alloc:
-        return run_alloc(node);
-      case StmtKind::Store:
-        return run_store(node);
+      case StmtKind::For: return run_for(node, *node.stmt.as<For>());
+      case StmtKind::If: return run_if(node);
+      case StmtKind::Let: return run_let(node);
+      case StmtKind::Alloc: return run_alloc(node);
+      case StmtKind::Store: return run_store(node);
     }
     return false;
   }
@@ -110,8 +107,11 @@ class Execution {
     steps_ += static_cast<std::int64_t>(compiled_.builder_->tape().blocks[node.block].size() + 1) *
               (node.column ? lanes_.n : 1);
     if (steps_ > options_.step_limit) {
-      Diagnostic out{Code::ProgramLimit, {}, "the program reached the interpreter's step limit",
-                     "run it at smaller sizes, or raise the limit", {}};
+      Diagnostic out{Code::ProgramLimit,
+                     {},
+                     "the program reached the interpreter's step limit",
+                     "run it at smaller sizes, or raise the limit",
+                     {}};
       return refuse(std::move(out), 0);
     }
     access_.begin_statement(in_vector_);
@@ -150,13 +150,10 @@ class Execution {
     decide(node.decision, lower >= upper, lower < upper);
     if (lower >= upper) return true;
     switch (loop.loop) {
-      case LoopKind::Vector:
-        return run_vector(node, loop, lower, upper);
-      case LoopKind::Parallel:
-        return run_parallel(node, loop, lower, upper);
+      case LoopKind::Vector: return run_vector(node, loop, lower, upper);
+      case LoopKind::Parallel: return run_parallel(node, loop, lower, upper);
       case LoopKind::Serial:
-      case LoopKind::Unrolled:
-        break;
+      case LoopKind::Unrolled: break;
     }
     loops_.push_back({loop.var, lower, false});
     for (std::int64_t i = lower; i < upper; ++i) {
@@ -189,7 +186,7 @@ class Execution {
       for (std::int64_t i = lower; i < upper; ++i) order.push_back(i);
       std::shuffle(order.begin(), order.end(), random_);
     }
-    loops_.push_back({loop.var, lower, false});
+    loops_.push_back({loop.var, lower, false, true});
     for (std::int64_t i = lower; i < upper; ++i) {
       const std::int64_t now = order.empty() ? i : order[static_cast<std::size_t>(i - lower)];
       loops_.back().value = now;
@@ -222,8 +219,10 @@ class Execution {
     for (std::size_t l = 0; l < n; ++l) {
       lower[l] = frame_.value[node.slots[0]][l].i;
       upper[l] = frame_.value[node.slots[1]][l].i;
-      if (lanes_.mask && !lanes_.mask[l]) lower[l] = upper[l] = 0;
-      else decide(node.decision, lower[l] >= upper[l], lower[l] < upper[l]);
+      if (lanes_.mask && !lanes_.mask[l])
+        lower[l] = upper[l] = 0;
+      else
+        decide(node.decision, lower[l] >= upper[l], lower[l] < upper[l]);
       if (lower[l] >= upper[l]) continue;
       first = std::min(first, lower[l]);
       end = std::max(end, upper[l]);
@@ -277,12 +276,15 @@ class Execution {
     for (ir::Slot slot : node.slots) {
       const std::int64_t extent = frame_.value[slot]->i;
       shape.push_back(extent);
-      if (extent >= 0 && !__builtin_mul_overflow(cells, std::max<std::int64_t>(extent, 1), &cells) &&
+      if (extent >= 0 &&
+          !__builtin_mul_overflow(cells, std::max<std::int64_t>(extent, 1), &cells) &&
           cells <= kMaxCells)
         continue;
-      Diagnostic out{Code::ProgramLimit, {},
+      Diagnostic out{Code::ProgramLimit,
+                     {},
                      "`" + std::string(buffer.name.text()) + "` cannot have these extents",
-                     "give a buffer extents that are not negative, and fewer cells", {}};
+                     "give a buffer extents that are not negative, and fewer cells",
+                     {}};
       out.evidence.emplace_back("extents", ir::shape_text(shape));
       return refuse(std::move(out), 0);
     }
@@ -307,9 +309,11 @@ class Execution {
   bool stopped(const Node& node, const ir::Undefined& bad) {
     const bool is_access = !bad.instr || bad.instr->kind == ir::Instr::Kind::Read;
     if (is_access) return refuse(describe(node, access_.trap()), access_.trap().lane);
-    Diagnostic out{Code::ProgramUndefined, {},
+    Diagnostic out{Code::ProgramUndefined,
+                   {},
                    "`" + ir::print(bad.instr->expr) + "` has no value here",
-                   "guard the statement so that it runs only where the operation is defined", {}};
+                   "guard the statement so that it runs only where the operation is defined",
+                   {}};
     return refuse(std::move(out), bad.lane);
   }
 
@@ -334,7 +338,8 @@ class Execution {
                       "` that another iteration of a parallel loop " +
                       (trap.writes ? "reads or writes" : "writes");
         out.remedy = "give each iteration cells of its own, or make the loop serial";
-        out.evidence.emplace_back("other iteration", std::to_string(trap.other));
+        out.evidence.emplace_back(
+            "other iteration", parallel_var(trap.fork_depth) + " = " + std::to_string(trap.other));
         break;
       case Trap::Kind::LaneConflict:
         out.code = Code::LaneConflict;
@@ -372,7 +377,14 @@ class Execution {
     Symbol var;
     std::int64_t value;
     bool lanes;
+    bool parallel = false;
   };
+
+  std::string parallel_var(std::uint32_t depth) const {
+    for (const ActiveLoop& loop : loops_)
+      if (loop.parallel && --depth == 0) return std::string(loop.var.text());
+    return "iteration";
+  }
 
   const Program& program_;
   Compiled& compiled_;

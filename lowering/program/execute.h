@@ -14,7 +14,8 @@ namespace tilewright::program {
 struct Node {
   Stmt stmt;
   ir::BlockId block = 0;              // bounds, condition, value and indices, extents
-  std::vector<ir::Slot> slots;        // For: lower, upper. If, Let: one. Store: value, indices. Alloc: extents
+  std::vector<ir::Slot>
+      slots;        // For: lower, upper. If, Let: one. Store: value, indices. Alloc: extents
   std::vector<std::uint32_t> body;    // children; If: then, else (or none)
   bool in_vector = false;
   bool column = false;                // a slot differs between lanes

@@ -38,6 +38,7 @@ class Reader {
     extents_.set_outside(&scope_);
     extents_.record_spans(&spans_.exprs);
     names_.record_spans(&spans_.exprs);
+    names_.read_program();
   }
 
   Result<Program> read() {
@@ -213,10 +214,6 @@ class Reader {
       if (!last) return {};
       break;
     } while (true);
-    if (arms.size() > static_cast<std::size_t>(kMaxNesting)) {
-      cursor_.nesting_too_deep();
-      return {};
-    }
     if (!good) return {};
     for (auto arm = arms.rbegin(); arm != arms.rend(); ++arm)
       last = make_if(context_, arm->condition, arm->body, last);
@@ -317,6 +314,14 @@ class Reader {
       cursor_.report(
           Code::UnknownName, name.span, in_backticks(name.text) + " is no buffer here",
           near.empty() ? "declare it as `output` or `alloc`" : "did you mean `" + near + "`?");
+    } else if (meaning->kind == Meaning::Kind::Tensor && meaning->rank != index_syntax.size()) {
+      cursor_.report({Code::WrongRank,
+                      cursor_.span_from(name.span.begin),
+                      in_backticks(name.text) + " has " + std::to_string(meaning->rank) +
+                          " indices, found " + std::to_string(index_syntax.size()),
+                      "write one index for each dimension",
+                      {{meaning->declared, "declared here"}},
+                      {}});
     } else if (meaning->kind == Meaning::Kind::Tensor) {
       value = names_.expression_of(*syntax, meaning->type, "the stored value");
     } else if (meaning->kind != Meaning::Kind::Broken) {

@@ -134,7 +134,7 @@ struct Store : StmtNode {
   NodeList<Expr> indices;
   Expr value;
   OriginRole role = OriginRole::Value;
-  Symbol origin;         // an equation or tensor of the algorithm
+  Symbol origin;  // an equation or tensor of the algorithm
   NodeList<Expr> point;  // its instance
   static constexpr auto fields =
       std::tuple(field("buffer", &Store::buffer), field("indices", &Store::indices),
@@ -146,8 +146,7 @@ template <class F>
 decltype(auto) visit(Stmt stmt, F&& f) {
   switch (stmt.kind()) {
 #define TILEWRIGHT_STMT(name) \
-  case StmtKind::name:        \
-    return f(*static_cast<const name*>(stmt.node()));
+  case StmtKind::name: return f(*static_cast<const name*>(stmt.node()));
 #include "lowering/program/stmt_kinds.def"
 #undef TILEWRIGHT_STMT
   }

@@ -16,7 +16,7 @@ StrandId Strands::enter(std::uint32_t instance, std::int64_t iteration) {
   return current_ = id;
 }
 
-bool Strands::concurrent(StrandId other) const {
+std::optional<Strands::Fork> Strands::concurrent(StrandId other) const {
   StrandId a = other;
   StrandId b = current_;
   while (strands_[a].depth > strands_[b].depth) a = strands_[a].parent;
@@ -24,12 +24,15 @@ bool Strands::concurrent(StrandId other) const {
   // Of two branches the innermost common ancestor decides: iterations of one loop instance run at
   // the same time, of two instances one after the other.
   while (a != b) {
-    if (strands_[a].parent == strands_[b].parent)
-      return strands_[a].instance == strands_[b].instance;
-    a = strands_[a].parent;
-    b = strands_[b].parent;
+    const Strand& left = strands_[a];
+    const Strand& right = strands_[b];
+    if (left.parent == right.parent)
+      return left.instance == right.instance ? std::optional<Fork>({left.depth, left.iteration})
+                                             : std::nullopt;
+    a = left.parent;
+    b = right.parent;
   }
-  return false;
+  return std::nullopt;
 }
 
 void Buffer::allocate(std::vector<std::int64_t> new_shape, bool with_lanes) {
@@ -48,7 +51,14 @@ void Buffer::allocate(std::vector<std::int64_t> new_shape, bool with_lanes) {
 
 bool BufferAccess::stop(Trap::Kind kind, bool writes, const Buffer& buffer,
                         const std::int64_t* cell, int lane, std::int64_t other) {
-  trap_ = {kind, writes, &buffer, {cell, cell + buffer.shape.size()}, lane, other};
+  trap_ = {kind, writes, &buffer, {cell, cell + buffer.shape.size()}, lane, other, 0};
+  return false;
+}
+
+bool BufferAccess::race(Strands::Fork fork, bool writes, const Buffer& buffer,
+                        const std::int64_t* cell, int lane) {
+  stop(Trap::Kind::Race, writes, buffer, cell, lane, fork.iteration);
+  trap_.fork_depth = fork.depth;
   return false;
 }
 
@@ -67,7 +77,7 @@ bool BufferAccess::load(const Buffer& source, const std::int64_t* cell, int lane
                         ir::Scalar* value) {
   std::int64_t offset = 0;
   if (!offset_of(source, cell, &offset))
-    return stop(Trap::Kind::OutOfBounds, false, source, cell, lane, 0);
+    return stop(Trap::Kind::OutOfBounds, false, source, cell, lane);
   if (source.given) {
     *value = source.given[offset];
     return true;
@@ -75,12 +85,12 @@ bool BufferAccess::load(const Buffer& source, const std::int64_t* cell, int lane
   const auto at = static_cast<std::size_t>(offset);
   *value = source.cells[at];
   const StrandId writer = source.writer[at];
-  if (writer == kNoStrand) return stop(Trap::Kind::Uninitialised, false, source, cell, lane, 0);
+  if (writer == kNoStrand) return stop(Trap::Kind::Uninitialised, false, source, cell, lane);
   if (!detect_races_) return true;
   Buffer& buffer = const_cast<Buffer&>(source);
   const StrandId now = strands_.current();
-  if (writer != now && strands_.concurrent(writer))
-    return stop(Trap::Kind::Race, false, source, cell, lane, strands_.iteration(writer));
+  if (writer != now)
+    if (auto fork = strands_.concurrent(writer)) return race(*fork, false, source, cell, lane);
   StrandId& reader = buffer.reader[at];
   if (reader != now && (reader == kNoStrand || !strands_.concurrent(reader))) reader = now;
   if (in_vector_ && !buffer.lane_reader.empty()) {
@@ -128,22 +138,23 @@ bool BufferAccess::write(std::uint32_t target, const std::int64_t* cell, int lan
   Buffer& buffer = buffers_[target];
   std::int64_t offset = 0;
   if (!offset_of(buffer, cell, &offset))
-    return stop(Trap::Kind::OutOfBounds, true, buffer, cell, lane, 0);
+    return stop(Trap::Kind::OutOfBounds, true, buffer, cell, lane);
   const auto at = static_cast<std::size_t>(offset);
   buffer.cells[at] = value;
   const StrandId now = strands_.current();
   if (detect_races_) {
     for (StrandId other : {buffer.writer[at], buffer.reader[at]})
-      if (other != now && other != kNoStrand && strands_.concurrent(other))
-        return stop(Trap::Kind::Race, true, buffer, cell, lane, strands_.iteration(other));
+      if (other != now && other != kNoStrand)
+        if (auto fork = strands_.concurrent(other)) return race(*fork, true, buffer, cell, lane);
     if (in_vector_ && !buffer.lane_writer.empty()) {
       const std::uint64_t mine = (statement_ << 16) + static_cast<std::uint64_t>(lane);
       const std::uint64_t writer = buffer.lane_writer[at];
       const std::uint64_t reader = buffer.lane_reader[at];
       for (std::uint64_t other : {writer, reader})
         if ((other >> 16) == statement_ && other != mine)
-          return stop(Trap::Kind::LaneConflict, true, buffer, cell, lane,
-                      (other & 0xffff) == kManyLanes ? -1 : static_cast<std::int64_t>(other & 0xffff));
+          return stop(
+              Trap::Kind::LaneConflict, true, buffer, cell, lane,
+              (other & 0xffff) == kManyLanes ? -1 : static_cast<std::int64_t>(other & 0xffff));
       buffer.lane_writer[at] = mine;
     }
   }

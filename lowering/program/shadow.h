@@ -6,6 +6,7 @@
 // are enough to find a race on it if there is one: a reader is replaced only by one that follows it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,14 @@ class Strands {
   std::uint32_t new_instance() { return ++instances_; }
   StrandId enter(std::uint32_t instance, std::int64_t iteration);
   void leave(StrandId outer) { current_ = outer; }
-  // Whether `other` and the current strand may run at the same time.
-  bool concurrent(StrandId other) const;
-  std::int64_t iteration(StrandId strand) const { return strands_[strand].iteration; }
+  // Where `other` leaves the path to the current strand: the nesting depth of the parallel loop (from
+  // 1) and the other iteration of it.
+  struct Fork {
+    std::uint32_t depth;
+    std::int64_t iteration;
+  };
+  // None when the two run one after the other.
+  std::optional<Fork> concurrent(StrandId other) const;
 
  private:
   struct Strand {
@@ -69,6 +75,7 @@ struct Trap {
   std::vector<std::int64_t> cell;
   int lane = 0;
   std::int64_t other = 0;  // the iteration or lane of the earlier access
+  std::uint32_t fork_depth = 0;  // of a race: which parallel loop, outermost 1
 };
 
 // Reads and writes of one Program execution.
@@ -90,7 +97,9 @@ class BufferAccess final : public ir::TapeReader {
 
  private:
   bool stop(Trap::Kind kind, bool writes, const Buffer& buffer, const std::int64_t* cell, int lane,
-            std::int64_t other);
+            std::int64_t other = 0);
+  bool race(Strands::Fork fork, bool writes, const Buffer& buffer, const std::int64_t* cell,
+            int lane);
   bool offset_of(const Buffer& buffer, const std::int64_t* cell, std::int64_t* offset) const;
   bool load(const Buffer& source, const std::int64_t* cell, int lane, int num_lanes,
             ir::Scalar* value);

@@ -12,12 +12,14 @@
 //               inside a vector loop.
 //   buffers     stack and register buffers have constant, positive extents; reads and stores have as many
 //               indices as the buffer; stores go to local buffers and outputs.
-//   structure   bodies are present; a block does not hold a block, nor exactly one statement.
+//   structure   bodies are present; a block does not hold a block, nor exactly one statement; nesting is at
+//               most kMaxNesting levels.
 #include "lowering/program/verify.h"
 
 #include <unordered_set>
 
 #include "frontend/base/format.h"
+#include "frontend/base/text.h"
 #include "frontend/ir/text.h"
 #include "frontend/ir/verify.h"
 #include "frontend/ir/walk.h"
@@ -68,14 +70,7 @@ class Verifier {
   };
 
   void report(Expr e, Diagnostic d) {
-    d.span = span_;
-    if (spans_) {
-      const auto it = spans_->exprs.find(e);
-      // Equal expressions share a place: only one inside the statement at hand is meant.
-      if (it != spans_->exprs.end() &&
-          (span_.none() || (span_.begin <= it->second.begin && it->second.end <= span_.end)))
-        d.span = it->second;
-    }
+    d.span = spans_ ? ir::find_span(spans_->exprs, e, span_) : span_;
     if (d.span.none()) d.evidence.emplace_back("expression", ir::print(e));
     out_.push_back(std::move(d));
   }
@@ -163,6 +158,12 @@ class Verifier {
 
   void body(Stmt stmt) {
     if (!stmt) return report(finding(Code::Malformed, "a body is missing", "use an empty block"));
+    if (depth_ == kMaxNesting)
+      return report(
+          finding(Code::NestingTooDeep,
+                  "statements nest deeper than " + std::to_string(kMaxNesting) + " levels",
+                  "split the program into several"));
+    ++depth_;
     const Span outer = span_;
     if (spans_) {
       const auto it = spans_->stmts.find(stmt);
@@ -170,6 +171,7 @@ class Verifier {
     }
     visit(stmt, [&](const auto& node) { check(stmt, node); });
     span_ = outer;
+    --depth_;
   }
 
   void check(Stmt, const Block& n) {
@@ -263,6 +265,7 @@ class Verifier {
   std::unordered_map<Symbol, ScalarType> vars_;
   std::unordered_map<Symbol, Buffer> buffers_;
   bool in_vector_ = false;
+  int depth_ = 0;
   Span span_;
 };
 

@@ -189,9 +189,7 @@ MilliCpus mount_quota(const FileReader& files, const Mount& mount, std::string_v
 
 }  // namespace
 
-FileReader system_files() {
-  return FileReader{nullptr, read_system_file};
-}
+FileReader system_files() { return FileReader{nullptr, read_system_file}; }
 
 MilliCpus parse_cpu_max(std::string_view text) {
   const std::string_view quota = cut(text, ' ');

@@ -11,9 +11,7 @@ namespace tilewright::runtime {
 #if defined(__x86_64__)
 
 inline constexpr std::uint32_t kStickyFlags = 0x3f;
-inline std::uint64_t fp_control() {
-  return __builtin_ia32_stmxcsr() & ~kStickyFlags;
-}
+inline std::uint64_t fp_control() { return __builtin_ia32_stmxcsr() & ~kStickyFlags; }
 inline void set_fp_control(std::uint64_t word) {
   __builtin_ia32_ldmxcsr(static_cast<std::uint32_t>(word));
 }
@@ -25,9 +23,7 @@ inline std::uint64_t fp_control() {
   __asm__ volatile("mrs %0, fpcr" : "=r"(word));
   return word;
 }
-inline void set_fp_control(std::uint64_t word) {
-  __asm__ volatile("msr fpcr, %0" ::"r"(word));
-}
+inline void set_fp_control(std::uint64_t word) { __asm__ volatile("msr fpcr, %0" ::"r"(word)); }
 
 #else
 #error "state how to read and write the floating-point control word of this processor"

@@ -12,9 +12,7 @@ std::optional<Parallel> Parallel::parse(Reader& reader) {
   return Parallel{*loop};
 }
 
-std::string Parallel::print() const {
-  return "parallel " + directives::print(loop);
-}
+std::string Parallel::print() const { return "parallel " + directives::print(loop); }
 
 Result<Ok> Parallel::apply(Target& target) const {
   TILEWRIGHT_TRY(found, find_loop(target, loop));

@@ -37,7 +37,8 @@ class ScheduleParser {
   }
 
   bool header() {
-    if (!cursor_.expect("schedule", "at the start", "start with `schedule NAME for ALGORITHM on MACHINE {`"))
+    if (!cursor_.expect("schedule", "at the start",
+                        "start with `schedule NAME for ALGORITHM on MACHINE {`"))
       return false;
     name_span_ = cursor_.peek().span;
     auto name = reader_.name("a name for the schedule");
@@ -49,13 +50,15 @@ class ScheduleParser {
     if (!algorithm) return false;
     out_.algorithm = *algorithm;
     if (!(*algorithm == algorithm_.name)) {
-      cursor_.report(Code::ScheduleHeader, span,
-                     "a schedule for `" + std::string(algorithm->text()) + "`, used with algorithm `" +
-                         std::string(algorithm_.name.text()) + "`",
-                     "write `for " + std::string(algorithm_.name.text()) + "`, or give its own algorithm");
+      cursor_.report(
+          Code::ScheduleHeader, span,
+          "a schedule for `" + std::string(algorithm->text()) + "`, used with algorithm `" +
+              std::string(algorithm_.name.text()) + "`",
+          "write `for " + std::string(algorithm_.name.text()) + "`, or give its own algorithm");
       return false;
     }
-    if (!cursor_.expect("on", "after the algorithm", "write `on` and a machine, for example `on x86-64-v4`"))
+    if (!cursor_.expect("on", "after the algorithm",
+                        "write `on` and a machine, for example `on x86-64-v4`"))
       return false;
     return machine() && cursor_.expect("{", "after the machine");
   }
@@ -91,7 +94,8 @@ class ScheduleParser {
     if (cursor_.peek().kind == TokenKind::Name && is_directive_keyword(cursor_.peek().text))
       return directive();
     std::string known = "`guard`, `algorithm_hash`, `tree`";
-    for (const DirectiveInfo& row : all_directives()) known += ", `" + std::string(row.keyword) + "`";
+    for (const DirectiveInfo& row : all_directives())
+      known += ", `" + std::string(row.keyword) + "`";
     cursor_.unexpected("a directive", "the directives are " + known);
     return false;
   }
@@ -106,11 +110,13 @@ class ScheduleParser {
 
   bool hash() {
     const Span span = cursor_.peek().span;
-    auto token = cursor_.expect_name("a hash", "write `h` and 32 hex digits, as `tilewright opt --json` shows");
+    auto token = cursor_.expect_name(
+        "a hash", "write `h` and 32 hex digits, as `tilewright opt --json` shows");
     if (!token) return false;
     out_.algorithm_hash = std::string(token->text.substr(1));
     if (token->text[0] != 'h' || out_.algorithm_hash != ir::algorithm_hash(algorithm_)) {
-      cursor_.report(Code::ScheduleHeader, span, "the schedule pins another content of the algorithm",
+      cursor_.report(Code::ScheduleHeader, span,
+                     "the schedule pins another content of the algorithm",
                      "the algorithm given has `h" + ir::algorithm_hash(algorithm_) + "`");
       return false;
     }
@@ -176,7 +182,8 @@ class ScheduleParser {
       out.name = parsed->buffer;
       out.stage = std::move(parsed->stage);
     } else {
-      if (!cursor_.expect("nest", "in a tree", "write `nest EQUATION { ... }` or `stage ... { ... }`"))
+      if (!cursor_.expect("nest", "in a tree",
+                          "write `nest EQUATION { ... }` or `stage ... { ... }`"))
         return false;
       auto name = reader_.path("an equation");
       if (!name) return false;

@@ -15,9 +15,7 @@ std::optional<Peel> Peel::parse(Reader& reader) {
   return Peel{*loop};
 }
 
-std::string Peel::print() const {
-  return "peel " + directives::print(loop);
-}
+std::string Peel::print() const { return "peel " + directives::print(loop); }
 
 Result<Ok> Peel::apply(Target& target) const {
   TILEWRIGHT_TRY(found, find_loop(target, loop));

@@ -81,8 +81,7 @@ std::string print(const tree::Schedule& schedule) {
   TextWriter writer;
   writer.open("schedule " + text_of(schedule.name) + " for " + text_of(schedule.algorithm) +
               " on " + schedule.machine + " {");
-  if (!schedule.algorithm_hash.empty())
-    writer.line("algorithm_hash h" + schedule.algorithm_hash);
+  if (!schedule.algorithm_hash.empty()) writer.line("algorithm_hash h" + schedule.algorithm_hash);
   if (!schedule.guards.empty()) {
     std::string line = "guard ";
     for (std::size_t i = 0; i < schedule.guards.size(); ++i)

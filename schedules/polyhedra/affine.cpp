@@ -239,9 +239,7 @@ std::size_t AffineExpr::hash() const {
   return seed;
 }
 
-bool operator==(const AffineExpr& a, const AffineExpr& b) {
-  return (a <=> b) == 0;
-}
+bool operator==(const AffineExpr& a, const AffineExpr& b) { return (a <=> b) == 0; }
 
 std::strong_ordering operator<=>(const AffineExpr& a, const AffineExpr& b) {
   if (auto order = a.overflowed_ <=> b.overflowed_; order != 0) return order;

@@ -163,9 +163,7 @@ std::size_t BoundExpr::hash() const {
   return seed;
 }
 
-bool operator==(const BoundExpr& a, const BoundExpr& b) {
-  return (a <=> b) == 0;
-}
+bool operator==(const BoundExpr& a, const BoundExpr& b) { return (a <=> b) == 0; }
 
 std::strong_ordering operator<=>(const BoundExpr& a, const BoundExpr& b) {
   if (a.node_ == b.node_) return std::strong_ordering::equal;

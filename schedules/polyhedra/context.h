@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace tilewright::poly {
 
@@ -30,5 +31,8 @@ class Context {
  private:
   std::unique_ptr<Impl> impl_;
 };
+
+// Of the polyhedral library, as it names itself: "isl-0.25-GMP".
+std::string library_version();
 
 }  // namespace tilewright::poly

@@ -73,9 +73,7 @@ static std::optional<IndexCases> paired(Expr a, Expr b, const Combine& combine) 
   return result;
 }
 
-static std::vector<IndexCase> single(AffineExpr value) {
-  return {{BasicSet(), std::move(value)}};
-}
+static std::vector<IndexCase> single(AffineExpr value) { return {{BasicSet(), std::move(value)}}; }
 
 // The smaller (larger) of two values.
 static std::vector<IndexCase> extremum(const AffineExpr& a, const AffineExpr& b, bool smaller) {

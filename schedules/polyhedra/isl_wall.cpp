@@ -15,6 +15,12 @@ Context::Context() : impl_(std::make_unique<Impl>()) {
   isl_options_set_on_error(impl_->ctx, ISL_ON_ERROR_CONTINUE);
 }
 
+std::string library_version() {
+  std::string text = isl_version();
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
 Context::~Context() {
   if (impl_ != nullptr) isl_ctx_free(impl_->ctx);
 }

@@ -17,6 +17,7 @@
 #include <isl/set.h>
 #include <isl/space.h>
 #include <isl/val.h>
+#include <isl/version.h>
 
 #include <string>
 #include <string_view>

@@ -70,9 +70,7 @@ std::optional<bool> Set::contains(const Binding& values) const {
   return any_contains(pieces_, values);
 }
 
-std::string Set::text() const {
-  return set_text(space_.params, name_list(space_.dims), pieces_);
-}
+std::string Set::text() const { return set_text(space_.params, name_list(space_.dims), pieces_); }
 
 std::size_t Set::hash() const {
   return std::hash<std::string>()(name_list(space_.params) + name_list(space_.dims)) ^

@@ -20,9 +20,7 @@ namespace tilewright::tree {
 
 namespace {
 
-std::string quoted(Symbol name) {
-  return "`" + std::string(name.text()) + "`";
-}
+std::string quoted(Symbol name) { return "`" + std::string(name.text()) + "`"; }
 std::string quoted(Symbol nest, Symbol loop) {
   return "`" + std::string(nest.text()) + "." + std::string(loop.text()) + "`";
 }

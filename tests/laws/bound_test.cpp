@@ -10,7 +10,7 @@
 
 #include "frontend/ir/interpret.h"
 #include "frontend/ir/text.h"
-#include "gtest/gtest.h"
+#include <gtest/gtest.h>
 
 namespace tilewright::ir {
 namespace {
@@ -127,7 +127,8 @@ TEST(BoundLaw, DotProductsInAnyOrderStayInsideAndTheBoundIsNotAbsurd) {
           ASSERT_FALSE(find_violation(c, got)) << kind << " " << k << " " << got.data[0].f << " "
                                                << c.value.data[0].f << " " << c.bound[0];
           const double error = std::fabs(got.data[0].f - c.value.data[0].f);
-          if (error / c.bound[0] > worst / std::max(bound, 1e-300)) worst = error, bound = c.bound[0];
+          if (error / c.bound[0] > worst / std::max(bound, 1e-300))
+            worst = error, bound = c.bound[0];
         }
       }
       ASSERT_GT(worst, 0) << kind << " " << k;
@@ -193,7 +194,8 @@ algorithm softmax(M, N) {
       }
     }
     auto violation = find_violation(y, got);
-    ASSERT_FALSE(violation) << violation->expected << " " << violation->got << " " << violation->bound;
+    ASSERT_FALSE(violation) << violation->expected << " " << violation->got << " "
+                            << violation->bound;
   }
   // Relative error: 33 additions, an exponential of arguments up to 10, a division.
   EXPECT_LT(widest, 100 * 0x1p-24);

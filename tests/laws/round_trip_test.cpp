@@ -12,6 +12,7 @@
 #include "frontend/ir/text.h"
 #include "frontend/ir/verify.h"
 #include "frontend/ir/walk.h"
+#include "lowering/program/json.h"
 #include "lowering/program/text.h"
 #include "lowering/program/verify.h"
 
@@ -228,6 +229,19 @@ TEST(RoundTrip, TextOfPrograms) {
                              << text << render(parsed.diagnostics(), &source);
     ASSERT_TRUE(*parsed == made) << "seed " << seed << "\n" << text << program::print(*parsed);
     ASSERT_EQ(program::print(*parsed), text) << "seed " << seed;
+  }
+}
+
+TEST(RoundTrip, JsonOfPrograms) {
+  for (unsigned seed = 0; seed < 1000; ++seed) {
+    ir::Context context;
+    const program::Program made = ProgramMaker(context, seed).make();
+    const Source source("made", program::to_json(made).dump());
+    auto json = parse_json(source);
+    ASSERT_TRUE(json.ok()) << "seed " << seed << render(json.diagnostics(), &source);
+    auto parsed = program::program_from_json(context, *json);
+    ASSERT_TRUE(parsed.ok()) << "seed " << seed << render(parsed.diagnostics(), nullptr);
+    ASSERT_TRUE(*parsed == made) << "seed " << seed << "\n" << program::print(made);
   }
 }
 

@@ -88,6 +88,7 @@ class RoomsTest(LintTest):
 
     def test_application_sees_no_compiler(self):
         self.assert_accepted({"apps/gemm/main.c": LICENCE + '#include "gemm.h"\n'})
+        self.assert_accepted({"apps/gemm/main.cpp": LICENCE + '#include "apps/runner/runner.h"\n', "apps/runner/runner.h": LICENCE + "#pragma once\n"})
         self.assert_refused("apps/gemm/main.c", "may include", {
             "apps/gemm/main.c": LICENCE + '#include "frontend/ir/expr.h"\n'})
 

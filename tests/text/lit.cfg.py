@@ -38,4 +38,5 @@ config.substitutions += [
     ("%tilewright", os.path.join(build, "bin", "tilewright")),
     ("%golden", f"{python} {tools}/golden.py"),
     ("%status", f"{python} {tools}/status.py"),
+    ("%write_npy", f"{python} {tools}/npy.py"),
 ]

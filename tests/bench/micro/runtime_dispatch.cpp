@@ -17,9 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-tilewright_status nothing(void*, std::int32_t, std::int64_t, std::int64_t) {
-  return TILEWRIGHT_OK;
-}
+tilewright_status nothing(void*, std::int32_t, std::int64_t, std::int64_t) { return TILEWRIGHT_OK; }
 
 double nanoseconds(Clock::time_point from, Clock::time_point to, int calls) {
   return std::chrono::duration<double, std::nano>(to - from).count() / calls;

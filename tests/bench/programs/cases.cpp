@@ -16,9 +16,7 @@ constexpr double kUnit = 0x1p-24;
 constexpr double kTiny = 0x1p-126;
 constexpr double kLayerNormEpsilon = 1e-5;
 
-double gamma(double operations) {
-  return operations * kUnit / (1 - operations * kUnit);
-}
+double gamma(double operations) { return operations * kUnit / (1 - operations * kUnit); }
 
 // SplitMix64: small, stated, and the same on every machine.
 class Random {

@@ -44,9 +44,7 @@ std::int32_t with_count(std::size_t count, Visit visit) {
 
 }  // namespace
 
-void AlignedBytes::Free::operator()(std::byte* pointer) const {
-  std::free(pointer);
-}
+void AlignedBytes::Free::operator()(std::byte* pointer) const { std::free(pointer); }
 
 bool AlignedBytes::allocate(std::size_t bytes) {
   constexpr std::size_t kAlignment = 64;

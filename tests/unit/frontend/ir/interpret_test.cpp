@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "frontend/ir/text.h"
-#include "gtest/gtest.h"
+#include <gtest/gtest.h>
 
 namespace tilewright::ir {
 namespace {
@@ -53,8 +53,12 @@ algorithm gemm(M, N, K) {
 )";
 
 TEST(Interpret, ExactGemmIsTheFusedLoopBitForBit) {
-  for (auto [m, n, k] : {std::array<std::int64_t, 3>{5, 7, 3}, {1, 300, 17}, {300, 1, 2},
-                         {2, 3, 1000}, {0, 4, 4}, {4, 4, 0}}) {
+  for (auto [m, n, k] : {std::array<std::int64_t, 3>{5, 7, 3},
+                         {1, 300, 17},
+                         {300, 1, 2},
+                         {2, 3, 1000},
+                         {0, 4, 4},
+                         {4, 4, 0}}) {
     Case gemm(kGemm);
     gemm.size("M", m);
     gemm.size("N", n);
@@ -145,7 +149,8 @@ algorithm softmax(M, N) {
   const Tensor y = softmax.run("y", Reading::Reals);
   for (std::int64_t i = 0; i < 9; ++i) {
     double total = 0;
-    for (std::int64_t j = 0; j <= i; ++j) total += std::exp(x.data[static_cast<std::size_t>(i * 20 + j)].f);
+    for (std::int64_t j = 0; j <= i; ++j)
+      total += std::exp(x.data[static_cast<std::size_t>(i * 20 + j)].f);
     for (std::int64_t j = 0; j < 20; ++j) {
       const double want =
           j <= i ? std::exp(x.data[static_cast<std::size_t>(i * 20 + j)].f) / total : 0.0;

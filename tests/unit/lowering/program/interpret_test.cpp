@@ -7,19 +7,19 @@
 #include <cmath>
 
 #include "frontend/ir/text.h"
-#include "gtest/gtest.h"
+#include <gtest/gtest.h>
 #include "lowering/program/text.h"
 
 namespace tilewright::program {
 namespace {
 
-struct Run {
+struct Trial {
   ir::Context context;
   Program program;
   ir::Bindings bindings;
   ir::TensorMap inputs;
 
-  explicit Run(const std::string& text, std::map<std::string, std::int64_t> sizes = {}) {
+  explicit Trial(const std::string& text, std::map<std::string, std::int64_t> sizes = {}) {
     auto parsed = parse_program(context, Source("case.twp", text));
     EXPECT_TRUE(parsed.ok()) << text << (parsed.ok() ? "" : parsed.diagnostics()[0].message);
     if (parsed.ok()) program = *parsed;
@@ -31,8 +31,10 @@ struct Run {
       ir::Tensor tensor = ir::make_tensor(parameter.type, shape);
       for (std::size_t i = 0; i < tensor.data.size(); ++i) {
         const auto x = static_cast<std::int64_t>(i * 7 % 23) - 11;
-        if (ir::is_float(parameter.type)) tensor.data[i].f = static_cast<double>(x) / 8;
-        else tensor.data[i].i = x;
+        if (ir::is_float(parameter.type))
+          tensor.data[i].f = static_cast<double>(x) / 8;
+        else
+          tensor.data[i].i = x;
       }
       inputs[parameter.name] = tensor;
     }
@@ -65,13 +67,13 @@ struct Twin {
 };
 
 void check_twin(const Twin& twin, const std::map<std::string, std::int64_t>& sizes) {
-  Run good(twin.text, sizes);
+  Trial good(twin.text, sizes);
   EXPECT_TRUE(good.go().ok()) << twin.text << good.go().diagnostics()[0].message;
   std::string text = twin.text;
   const auto at = text.find(twin.sound);
   ASSERT_NE(at, std::string::npos);
   text.replace(at, twin.sound.size(), twin.broken);
-  Run bad(text, sizes);
+  Trial bad(text, sizes);
   auto result = bad.go();
   ASSERT_FALSE(result.ok()) << text;
   const Diagnostic& found = result.diagnostics()[0];
@@ -117,9 +119,13 @@ program gemm for gemm {
 )";
 
 TEST(ProgramInterpreter, TiledGemmIsTheFusedLoopBitForBit) {
-  for (auto [m, n, k] :
-       {std::array<std::int64_t, 3>{4, 8, 5}, {5, 9, 3}, {1, 1, 1}, {7, 19, 0}, {0, 3, 2}, {13, 24, 11}}) {
-    Run run(kTiledGemm, {{"M", m}, {"N", n}, {"K", k}});
+  for (auto [m, n, k] : {std::array<std::int64_t, 3>{4, 8, 5},
+                         {5, 9, 3},
+                         {1, 1, 1},
+                         {7, 19, 0},
+                         {0, 3, 2},
+                         {13, 24, 11}}) {
+    Trial run(kTiledGemm, {{"M", m}, {"N", n}, {"K", k}});
     const auto a = run.input("a").data;
     const auto b = run.input("b").data;
     for (std::uint64_t seed : {0, 1, 2}) {
@@ -140,9 +146,9 @@ TEST(ProgramInterpreter, TiledGemmIsTheFusedLoopBitForBit) {
 }
 
 TEST(ProgramInterpreter, CoverageSaysWhichGuardsAndTailsWereReached) {
-  Run full(kTiledGemm, {{"M", 4}, {"N", 16}, {"K", 2}});
-  Run tail(kTiledGemm, {{"M", 5}, {"N", 9}, {"K", 2}});
-  Run empty(kTiledGemm, {{"M", 5}, {"N", 0}, {"K", 0}});
+  Trial full(kTiledGemm, {{"M", 4}, {"N", 16}, {"K", 2}});
+  Trial tail(kTiledGemm, {{"M", 5}, {"N", 9}, {"K", 2}});
+  Trial empty(kTiledGemm, {{"M", 5}, {"N", 0}, {"K", 0}});
   Coverage all = full.value().coverage;
   // io, jo, k, r2 with its min, the guard, r3 with its min, l3 with its min.
   ASSERT_EQ(all.decisions.size(), 10U);
@@ -175,10 +181,16 @@ program shift for shift {
   }
 }
 )";
-  check_twin({text, "i > 0", "i >= 0", Code::BufferOutOfBounds,
+  check_twin({text,
+              "i > 0",
+              "i >= 0",
+              Code::BufferOutOfBounds,
               {{"cell", "x[-1]"}, {"i", "0"}, {"N", "5"}, {"shape", "[5]"}}},
              {{"N", 5}});
-  check_twin({text, "0 .. N", "0 .. N + 1", Code::BufferOutOfBounds,
+  check_twin({text,
+              "0 .. N",
+              "0 .. N + 1",
+              Code::BufferOutOfBounds,
               {{"cell", "y[5]"}, {"i", "5"}, {"N", "5"}}},
              {{"N", 5}});
   // In lanes, the mask decides.
@@ -213,8 +225,9 @@ program sums for sums {
   }
 }
 )";
-  check_twin({text, "t[1] = t[0]", "t[1] = t[1]", Code::UninitialisedRead, {{"cell", "t[1]"}, {"i", "0"}}},
-             {{"N", 3}});
+  check_twin(
+      {text, "t[1] = t[0]", "t[1] = t[1]", Code::UninitialisedRead, {{"cell", "t[1]"}, {"i", "0"}}},
+      {{"N", 3}});
   // A buffer is fresh each time that its alloc runs.
   const std::string fresh = R"(
 program fresh for fresh {
@@ -246,7 +259,10 @@ program copy for copy {
   }
 }
 )",
-              "0 .. N", "1 .. N", Code::OutputNotWritten, {{"cell", "y[0]"}, {"N", "4"}}},
+              "0 .. N",
+              "1 .. N",
+              Code::OutputNotWritten,
+              {{"cell", "y[0]"}, {"N", "4"}}},
              {{"N", 4}});
 }
 
@@ -262,9 +278,12 @@ program writers for writers {
   }
 }
 )";
-  check_twin({writers, "y[i]", "y[i / 2 * 2 + i % 2 * 0]", Code::ParallelRace,
-              {{"i", "1"}, {"other iteration", "0"}, {"cell", "y[0]"}}},
-             {{"N", 1 + 3}});
+  check_twin({writers,
+              "y[i]",
+              "y[i / 2 * 2 + i % 2 * 0]",
+              Code::ParallelRace,
+              {{"i", "1"}, {"other iteration", "i = 0"}, {"cell", "y[0]"}}},
+             {{"N", 4}});
 }
 
 TEST(ProgramInterpreter, ARaceNeedsAParallelLoop) {
@@ -281,8 +300,11 @@ program scan for scan {
   }
 }
 )";
-  check_twin({text, "for i", "parallel i", Code::ParallelRace,
-              {{"i", "2"}, {"other iteration", "1"}, {"cell", "y[1]"}}},
+  check_twin({text,
+              "for i",
+              "parallel i",
+              Code::ParallelRace,
+              {{"i", "2"}, {"other iteration", "i = 1"}, {"cell", "y[1]"}}},
              {{"N", 4}});
   // Reading first and writing later is found as well: the reader is remembered.
   const std::string later = R"(
@@ -300,7 +322,11 @@ program later for later {
   }
 }
 )";
-  check_twin({later, "for j", "parallel j", Code::ParallelRace, {{"j", "1"}, {"other iteration", "0"}}},
+  check_twin({later,
+              "for j",
+              "parallel j",
+              Code::ParallelRace,
+              {{"j", "1"}, {"other iteration", "j = 0"}}},
              {{"N", 4}});
 }
 
@@ -324,11 +350,14 @@ program phases for phases {
   }
 }
 )";
-  Run run(text, {{"N", 6}});
+  Trial run(text, {{"N", 6}});
   const ir::Tensor y = run.value().outputs.at(run.context.symbol("y"));
   for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(y.data[i].f, run.input("x").data[5 - i].f);
-  check_twin({text, "b % 2 == a", "b % 2 >= a", Code::ParallelRace,
-              {{"a", "1"}, {"b", "1"}, {"other iteration", "0"}, {"cell", "y[1]"}}},
+  check_twin({text,
+              "b % 2 == a",
+              "b % 2 >= a",
+              Code::ParallelRace,
+              {{"a", "1"}, {"b", "1"}, {"other iteration", "a = 0"}, {"cell", "y[1]"}}},
              {{"N", 6}});
 }
 
@@ -342,7 +371,10 @@ program lanes for lanes {
   }
 }
 )";
-  check_twin({writes, "y[l]", "y[max(l, 1)]", Code::LaneConflict,
+  check_twin({writes,
+              "y[l]",
+              "y[max(l, 1)]",
+              Code::LaneConflict,
               {{"l", "1"}, {"other lane", "0"}, {"cell", "y[1]"}}},
              {});
   // Reading what another lane writes in the same statement.
@@ -358,10 +390,12 @@ program shift for shift {
   }
 }
 )";
-  check_twin({reads, "= y[l]", "= y[l + 1]", Code::LaneConflict, {{"l", "1"}, {"other lane", "0"}}}, {});
-  check_twin({reads, "= y[l]", "= y[3]", Code::LaneConflict, {{"l", "3"}, {"other lane", "several"}}}, {});
+  check_twin({reads, "= y[l]", "= y[l + 1]", Code::LaneConflict, {{"l", "1"}, {"other lane", "0"}}},
+             {});
+  check_twin(
+      {reads, "= y[l]", "= y[3]", Code::LaneConflict, {{"l", "3"}, {"other lane", "several"}}}, {});
   // In two statements it is sound: lanes run statement by statement.
-  Run run(R"(
+  Trial run(R"(
 program twice for twice {
   input x : f32[8]
   output y : f32[8]
@@ -393,12 +427,15 @@ program quotient for quotient {
   }
 }
 )",
-              "i32(12)", "i32(11)", Code::ProgramUndefined, {{"i", "0"}}},
+              "i32(12)",
+              "i32(11)",
+              Code::ProgramUndefined,
+              {{"i", "0"}}},
              {{"N", 4}});
 }
 
 TEST(ProgramInterpreter, UnevenLoopsAndLetsInLanesRunUnderMasks) {
-  Run run(R"(
+  Trial run(R"(
 program uneven for uneven {
   input x : i32[8]
   output y : i32[8]
@@ -416,13 +453,14 @@ program uneven for uneven {
   for (std::int64_t l = 0; l < 8; ++l) {
     const std::int64_t n = l * l % 5;
     std::int64_t want = 0;
-    for (std::int64_t k = 0; k < n; ++k) want += run.input("x").data[static_cast<std::size_t>(k)].i * n;
+    for (std::int64_t k = 0; k < n; ++k)
+      want += run.input("x").data[static_cast<std::size_t>(k)].i * n;
     EXPECT_EQ(y.data[static_cast<std::size_t>(l)].i, want);
   }
 }
 
 TEST(ProgramInterpreter, LimitsAreDiagnostics) {
-  Run run(kTiledGemm, {{"M", 8}, {"N", 8}, {"K", 8}});
+  Trial run(kTiledGemm, {{"M", 8}, {"N", 8}, {"K", 8}});
   InterpretOptions options;
   options.step_limit = 100;
   auto result = run.go(options);
@@ -437,7 +475,10 @@ program big for big {
   }
 }
 )",
-              "f32[N] in", "f32[N * N * N] in", Code::ProgramLimit, {}},
+              "f32[N] in",
+              "f32[N * N * N] in",
+              Code::ProgramLimit,
+              {}},
              {{"N", 100000}});
 }
 

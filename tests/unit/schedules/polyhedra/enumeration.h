@@ -39,9 +39,7 @@ inline void for_each_point(const std::vector<std::string>& names,
   descend(0);
 }
 
-inline bool inside(const Set& set, const Binding& at) {
-  return set.contains(at).value();
-}
+inline bool inside(const Set& set, const Binding& at) { return set.contains(at).value(); }
 
 inline AffineExpr random_affine(std::mt19937& random, const std::vector<std::string>& names) {
   auto pick = [&](int low, int high) {

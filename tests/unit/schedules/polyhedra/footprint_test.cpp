@@ -11,9 +11,7 @@
 namespace tilewright::poly {
 namespace {
 
-AffineExpr v(const char* name) {
-  return AffineExpr::variable(name);
-}
+AffineExpr v(const char* name) { return AffineExpr::variable(name); }
 
 // Points of one tile: low <= dim < low + size for a loop variable.
 BasicSet tile(const char* dim, const char* loop, std::int64_t size) {

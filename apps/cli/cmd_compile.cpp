@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `tilewright compile FILE.tw`: algorithm and schedule to libNAME.a, NAME.h and NAME.json. The program is
+// checked against the algorithm first; what is refuted is not written.
+#include "apps/cli/machines.h"
+#include "apps/cli/verb.h"
+#include "apps/cli/work.h"
+#include "frontend/base/format.h"
+#include "frontend/base/hash.h"
+#include "frontend/ir/text.h"
+#include "lowering/artifact/artifact.h"
+#include "lowering/program/text.h"
+#include "lowering/targets/host/target.h"
+#include "schedules/directives/text.h"
+
+namespace tilewright::cli {
+
+namespace {
+
+const std::vector<std::string> kEmissions = {"lib", "header", "manifest", "obj",
+                                             "asm", "llvm",   "twp",      "tree"};
+
+class Compile final : public Verb {
+ public:
+  void declare(Arguments& arguments) override {
+    stages_.declare_inputs(arguments);
+    arguments.option("-o,--output", folder_, "DIR",
+                     "where the files go; the current folder without it");
+    arguments.option("-t,--target", target_, "NAME",
+                     "x86-64-v4, x86-64-v3 or native; else the schedule's, else native");
+    arguments.list("--emit", emit_, "KIND",
+                   "what to write, of lib, header, manifest, obj, asm, llvm, twp, tree");
+    arguments.flag("--no-check", no_check_,
+                   "do not compare with the algorithm; the manifest says so");
+    arguments.number("--check-budget", check_.step_budget, 1, "STEPS",
+                     "steps that the comparison may take");
+    stages_.declare_passes(arguments);
+    arguments.flag("--json", json_, "print a report as JSON");
+  }
+
+  int run(Session& session) override {
+    if (emit_.empty()) emit_ = {"lib", "header", "manifest"};
+    for (const std::string& kind : emit_)
+      if (std::find(kEmissions.begin(), kEmissions.end(), kind) == kEmissions.end())
+        return session.usage("compile: --emit: " + in_backticks(kind) +
+                             " is none of lib, header, manifest, obj, "
+                             "asm, llvm, twp, tree");
+    Work work(session, stages_);
+    if (const int status = work.check_usage(); status != kExitOk) return status;
+    if (!work.load_algorithm() || !work.load_schedule(target_)) return kExitDiagnostics;
+    const auto target = find_target(session, work);
+    if (!target || !work.fix_extents()) return kExitDiagnostics;
+    if (const auto name = artifact::check_function_name(work.algorithm().name.text()); !name.ok()) {
+      session.report(name.diagnostics(), work.algorithm_source());
+      return kExitDiagnostics;
+    }
+    session.progress("lowering");
+    if (!work.lower()) return kExitDiagnostics;
+    if (!check(session, work)) return kExitDiagnostics;
+    return emit(session, work, *target);
+  }
+
+ private:
+  bool wants(std::string_view kind) const {
+    return std::find(emit_.begin(), emit_.end(), kind) != emit_.end();
+  }
+
+  std::optional<host::Target> find_target(Session& session, const Work& work) const {
+    std::string name = target_.empty() ? work.schedule().machine : target_;
+    if (name.empty()) name = "native";
+    const auto target = target_of_machine(session, name, target_.empty() ? stages_.schedule : "");
+    if (!target) return std::nullopt;
+    return session.take(host::find_target(*target));
+  }
+
+  bool check(Session& session, Work& work) {
+    if (no_check_) {
+      report_.reason = "--no-check was given";
+      return true;
+    }
+    session.progress("checking against the algorithm");
+    auto report =
+        session.take(check::check_program(work.context(), work.algorithm(), work.program(), check_),
+                     work.algorithm_source());
+    if (!report) return false;
+    report_ = *std::move(report);
+    if (report_.verdict == check::Verdict::Refuted) {
+      session.report(report_.findings, work.algorithm_source());
+      return false;
+    }
+    if (report_.verdict == check::Verdict::NotChecked)
+      session.report({Code::NotChecked,
+                      {},
+                      "the program was not checked: " + report_.reason,
+                      "raise --check-budget, leave extents open, or give --no-check",
+                      {}});
+    return true;
+  }
+
+  int emit(Session& session, Work& work, const host::Target& target) {
+    std::vector<std::pair<std::string, std::string>> texts;
+    const std::string name(work.algorithm().name.text());
+    if (wants("tree")) texts.emplace_back(name + ".tws", directives::print(work.schedule()));
+    if (wants("twp")) texts.emplace_back(name + ".twp", program::print(work.program()));
+    artifact::Artifact built;
+    const bool codegen = wants("lib") || wants("header") || wants("manifest") || wants("obj") ||
+                         wants("asm") || wants("llvm");
+    if (codegen) {
+      session.progress("generating code");
+      llvm_wall::CompileOptions options;
+      options.want_assembly = wants("asm");
+      options.want_ir = wants("llvm");
+      auto made = session.take(
+          artifact::make_artifact(work.context(), work.program(), target, origin(work), options),
+          work.algorithm_source());
+      if (!made) return kExitDiagnostics;
+      built = *std::move(made);
+    }
+    std::vector<OutputFile> files;
+    for (const auto& [file, text] : texts) files.push_back({file, text});
+    if (wants("lib")) files.push_back({built.library_name, built.library});
+    if (wants("header")) files.push_back({built.header_name, built.header});
+    if (wants("manifest")) files.push_back({built.manifest_name, built.manifest});
+    if (wants("obj")) files.push_back({name + ".o", built.object.bytes});
+    if (wants("asm")) files.push_back({name + ".s", built.object.assembly});
+    if (wants("llvm")) files.push_back({name + ".ll", built.object.ir});
+    if (!session.take(write_files(folder_, files))) return kExitDiagnostics;
+    print_report(session, work, target, files);
+    return kExitOk;
+  }
+
+  artifact::Origin origin(const Work& work) const {
+    artifact::Origin out;
+    out.tool_version = TILEWRIGHT_VERSION;
+    out.algorithm_hash = work.algorithm_hash();
+    out.schedule_name = std::string(work.schedule().name.text());
+    out.schedule_hash = content_hash(directives::print(work.schedule()));
+    out.verdict = check::verdict_line(work.program(), report_);
+    out.check = check::to_json(work.program(), report_);
+    return out;
+  }
+
+  void print_report(Session& session, const Work& work, const host::Target& target,
+                    const std::vector<OutputFile>& files) const {
+    if (!json_) {
+      std::string names;
+      for (const OutputFile& file : files) names += (names.empty() ? "" : " ") + file.name;
+      session.progress(names + ": " + target.name + ", " +
+                       check::verdict_line(work.program(), report_));
+      return;
+    }
+    Json list = Json::array();
+    for (const OutputFile& file : files) list.push(file.name);
+    Json out = Json::object();
+    out.set("version", 1);
+    out.set("name", work.algorithm().name.text());
+    out.set("target", target.name);
+    out.set("folder", folder_);
+    out.set("files", std::move(list));
+    out.set("check", check::to_json(work.program(), report_));
+    session.print_json(out);
+  }
+
+  StageOptions stages_;
+  std::string folder_ = ".";
+  std::string target_;
+  std::vector<std::string> emit_;
+  bool no_check_ = false;
+  bool json_ = false;
+  check::Options check_;
+  check::Report report_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_compile() { return std::make_unique<Compile>(); }
+
+}  // namespace tilewright::cli

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `tilewright run FILE.tw`: runs an algorithm, under a schedule if one is given, on .npy files.
+#include "apps/cli/tensors.h"
+#include "apps/cli/verb.h"
+#include "frontend/base/format.h"
+#include "frontend/ir/given.h"
+#include "lowering/program/interpret.h"
+#include "tilewright/runtime.h"
+
+namespace tilewright::cli {
+
+namespace {
+
+class RunVerb final : public Verb {
+ public:
+  void declare(Arguments& arguments) override {
+    stages_.declare_inputs(arguments);
+    arguments.list("-i,--input", inputs_, "NAME=FILE",
+                   "an input from a .npy file; the others come from --seed");
+    arguments.list("-o,--output", outputs_, "NAME=FILE", "write an output to a .npy file");
+    arguments.number("--seed", seed_, 0, "N", "of the inputs that no file gives");
+    arguments.flag("--interpret", interpret_,
+                   "interpret the algorithm, or with --schedule the program");
+    arguments.flag("--reals", reals_, "interpret over the reals instead of in the declared types");
+    arguments.flag("--compare", compare_, "report the error against the algorithm and its bound");
+    arguments.option("-t,--target", target_, "NAME", "x86-64-v4, x86-64-v3 or native");
+    arguments.number("--threads", threads_, 0, "N", "threads of parallel loops, 0 for all");
+    arguments.flag("--json", json_, "print a report as JSON");
+  }
+
+  int run(Session& session) override {
+    for (const std::vector<std::string>* list : {&inputs_, &outputs_})
+      for (const std::string& text : *list)
+        if (!split_definition(text))
+          return session.usage("run: " + in_backticks(text) + " is not NAME=FILE.npy");
+    if (reals_ && (!interpret_ || !stages_.schedule.empty()))
+      return session.usage("run: --reals needs --interpret and no --schedule");
+    if (threads_ > TILEWRIGHT_MAX_THREADS) return session.usage("run: --threads: at most 1024");
+    Work work(session, stages_);
+    if (const int status = work.check_usage(); status != kExitOk) return status;
+    if (!work.load_algorithm() || !work.load_schedule("") || !check_outputs(session, work))
+      return kExitDiagnostics;
+    auto given = gather_tensors(session, work, inputs_, static_cast<std::uint64_t>(seed_));
+    if (!given) return kExitDiagnostics;
+    ir::TensorMap results;
+    if (!(interpret_ ? interpret(session, work, *given, &results)
+                     : execute(session, work, *given, &results)))
+      return kExitDiagnostics;
+    if (!write(session, work, results)) return kExitDiagnostics;
+    return conclude(session, work, *given, results);
+  }
+
+ private:
+  static bool check_outputs_known(const ir::Algorithm& algorithm, Symbol name) {
+    const ir::Equation* equation = algorithm.find_equation(name);
+    return equation != nullptr && equation->is_output;
+  }
+
+  bool check_outputs(Session& session, Work& work) {
+    for (const std::string& text : outputs_) {
+      const std::string name = split_definition(text)->first;
+      if (check_outputs_known(work.algorithm(), work.context().symbol(name))) continue;
+      std::string known;
+      for (const ir::Equation* output : work.algorithm().outputs())
+        known += (known.empty() ? "" : ", ") + in_backticks(output->name.text());
+      session.report({Code::UnknownTensor,
+                      {},
+                      "the algorithm " + in_backticks(work.algorithm().name.text()) +
+                          " has no output " + in_backticks(name),
+                      "its outputs are " + known,
+                      {}});
+      return false;
+    }
+    return true;
+  }
+
+  bool interpret(Session& session, Work& work, const GivenTensors& given, ir::TensorMap* results) {
+    if (stages_.schedule.empty()) {
+      ir::InterpretOptions options;
+      options.reading = reals_ ? ir::Reading::Reals : ir::Reading::Exact;
+      auto all = session.take(ir::interpret(work.algorithm(), given.sizes, given.inputs, options),
+                              work.algorithm_source());
+      if (!all) return false;
+      for (const ir::Equation* output : work.algorithm().outputs())
+        results->emplace(output->name, std::move(all->at(output->name)));
+      return true;
+    }
+    if (!work.lower()) return false;
+    auto result = session.take(
+        program::interpret(work.context(), work.program(), given.sizes, given.inputs), nullptr);
+    if (!result) return false;
+    *results = std::move(result->outputs);
+    return true;
+  }
+
+  bool execute(Session& session, Work& work, const GivenTensors& given, ir::TensorMap* results) {
+    if (!work.lower()) return false;
+    const std::string target = target_.empty() ? "native" : target_;
+    auto kernel = session.take(Kernel::make(work, target), work.algorithm_source());
+    if (!kernel) return false;
+    Arrays arrays = make_arrays(work.program(), given.sizes, given.inputs);
+    if (!session.take((*kernel)->bind(arrays, static_cast<int>(threads_))) ||
+        !session.take((*kernel)->call()))
+      return false;
+    for (std::size_t i = 0; i < arrays.size(); ++i)
+      if (work.program().parameters[i].is_output)
+        results->emplace(work.program().parameters[i].name, tensor_of(arrays[i]));
+    return true;
+  }
+
+  bool write(Session& session, Work& work, const ir::TensorMap& results) {
+    for (const std::string& text : outputs_) {
+      const auto definition = split_definition(text);
+      const ir::Tensor& tensor = results.at(work.context().symbol(definition->first));
+      if (!session.take(
+              npy::write(definition->second, tensor.type, tensor.shape, ir::tensor_bytes(tensor))))
+        return false;
+    }
+    return true;
+  }
+
+  int conclude(Session& session, Work& work, const GivenTensors& given,
+               const ir::TensorMap& results) {
+    std::optional<std::map<Symbol, ir::BoundedTensor>> reference;
+    if (compare_) {
+      session.progress("interpreting the algorithm");
+      reference =
+          session.take(ir::interpret_with_bound(work.algorithm(), given.sizes, given.inputs),
+                       work.algorithm_source());
+      if (!reference) return kExitDiagnostics;
+    }
+    int status = kExitOk;
+    Json outputs = Json::array();
+    std::string text;
+    for (const ir::Equation* output : work.algorithm().outputs()) {
+      const ir::Tensor& tensor = results.at(output->name);
+      Json shape = Json::array();
+      for (std::int64_t size : tensor.shape) shape.push(size);
+      Json entry = Json::object();
+      entry.set("name", output->name.text());
+      entry.set("type", ir::type_text(tensor.type));
+      entry.set("shape", std::move(shape));
+      text += std::string(output->name.text()) + ": " + std::string(ir::type_text(tensor.type)) +
+              ir::shape_text(tensor.shape);
+      if (reference) {
+        const Accuracy accuracy = measure_accuracy(reference->at(output->name), tensor);
+        entry.set("max_error", accuracy.error);
+        entry.set("max_error_over_bound", accuracy.ratio);
+        entry.set("cells_without_bound", accuracy.without_bound);
+        entry.set("within_bound", !accuracy.violation.has_value());
+        text += ", largest error " + format_double(accuracy.error) + ", " +
+                format_double(accuracy.ratio) + " of its bound";
+        if (accuracy.violation)
+          status = kExitDiagnostics, report_violation(session, *output, *accuracy.violation);
+      }
+      text += "\n";
+      outputs.push(std::move(entry));
+    }
+    Json out = Json::object();
+    out.set("version", 1);
+    out.set("outputs", std::move(outputs));
+    if (json_)
+      session.print_json(out);
+    else
+      session.print(text);
+    return status;
+  }
+
+  static void report_violation(Session& session, const ir::Equation& output,
+                               const ir::BoundViolation& violation) {
+    Diagnostic diagnostic{
+        Code::CheckRefuted,
+        {},
+        in_backticks(output.name.text()) + " differs from the algorithm by more than the bound",
+        "run `tilewright check` with the same schedule to find small sizes that show it",
+        {}};
+    diagnostic.evidence = {{"cell", ir::shape_text(violation.cell)},
+                           {"expected", format_double(violation.expected)},
+                           {"got", format_double(violation.got)},
+                           {"bound", format_double(violation.bound)}};
+    session.report(diagnostic);
+  }
+
+  StageOptions stages_;
+  std::vector<std::string> inputs_, outputs_;
+  std::string target_;
+  std::int64_t seed_ = 1;
+  std::int64_t threads_ = 0;
+  bool interpret_ = false;
+  bool reals_ = false;
+  bool compare_ = false;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_run() { return std::make_unique<RunVerb>(); }
+
+}  // namespace tilewright::cli

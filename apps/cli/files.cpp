@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading sources and writing results.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "apps/cli/session.h"
+#include "frontend/base/format.h"
+#include "frontend/base/text.h"
+
+namespace tilewright::cli {
+
+namespace {
+
+Failure cannot_read(const std::string& path, const std::string& why, const std::string& remedy) {
+  return fail(Code::FileRead, {}, in_backticks(path) + " cannot be read: " + why, remedy);
+}
+
+Failure cannot_write(const std::string& path, const std::string& why) {
+  return fail(Code::FileWrite, {}, in_backticks(path) + " cannot be written: " + why,
+              "choose a folder that you may write to, with room for the files");
+}
+
+// Closes at the end.
+struct Descriptor {
+  int fd = -1;
+  ~Descriptor() {
+    if (fd > STDERR_FILENO) ::close(fd);
+  }
+};
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+// Files under temporary names; those that were not renamed are removed at the end.
+class Pending {
+ public:
+  Pending() = default;
+  Pending(const Pending&) = delete;
+  Pending& operator=(const Pending&) = delete;
+  ~Pending() {
+    for (const auto& [temporary, path] : files_) ::unlink(temporary.c_str());
+  }
+
+  Result<Ok> add(const std::string& path, std::string_view bytes) {
+    struct stat status{};
+    if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+      return cannot_write(path, "it is there and no regular file");
+    std::string temporary = path + ".XXXXXX";
+    Descriptor file{::mkstemp(temporary.data())};
+    if (file.fd < 0) return cannot_write(path, std::strerror(errno));
+    files_.emplace_back(temporary, path);
+    // mkstemp gives 0600; what a new file gets is decided by the mask.
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    if (!write_all(file.fd, bytes) || ::fchmod(file.fd, 0666 & ~mask) != 0)
+      return cannot_write(path, std::strerror(errno));
+    return Ok{};
+  }
+
+  Result<Ok> rename_all() {
+    while (!files_.empty()) {
+      const auto [temporary, path] = files_.back();
+      if (::rename(temporary.c_str(), path.c_str()) != 0)
+        return cannot_write(path, std::strerror(errno));
+      files_.pop_back();
+    }
+    return Ok{};
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> files_;  // temporary, final
+};
+
+}  // namespace
+
+Result<Source> read_source(const std::string& path) {
+  const bool standard_input = path == "-";
+  Descriptor file{standard_input ? STDIN_FILENO
+                                 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (file.fd < 0)
+    return cannot_read(path, std::strerror(errno), "check the name and the permissions");
+  struct stat status{};
+  if (::fstat(file.fd, &status) != 0)
+    return cannot_read(path, std::strerror(errno), "check the file");
+  if (S_ISDIR(status.st_mode)) return cannot_read(path, "it is a directory", "name a file in it");
+  if (!standard_input && !S_ISREG(status.st_mode))
+    return cannot_read(path, "it is no regular file",
+                       "name a regular file, or `-` for standard input");
+  std::string text;
+  char block[1 << 16];
+  for (;;) {
+    const ssize_t count = ::read(file.fd, block, sizeof(block));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return cannot_read(path, std::strerror(errno), "check the file");
+    if (count == 0) break;
+    text.append(block, static_cast<std::size_t>(count));
+    // The readers refuse what is longer; there is no use in holding it.
+    if (text.size() > kMaxSourceBytes) break;
+  }
+  return Source(standard_input ? "<stdin>" : path, std::move(text));
+}
+
+Result<Ok> write_files(const std::string& folder, const std::vector<OutputFile>& files) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!std::filesystem::is_directory(folder))
+    return cannot_write(folder, error ? error.message() : "it is there and no folder");
+  Pending pending;
+  for (const OutputFile& file : files)
+    TILEWRIGHT_CHECK_OK(
+        pending.add((std::filesystem::path(folder) / file.name).string(), file.bytes));
+  return pending.rename_all();
+}
+
+}  // namespace tilewright::cli

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One run of the tool: where its texts go and how they look. The only place that knows of the terminal and the
+// environment. Laws: results go to standard output, diagnostics and progress to standard error; with
+// --diagnostics=json each report is one line of JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/cli/arguments.h"
+#include "frontend/base/json.h"
+#include "frontend/base/result.h"
+
+namespace tilewright::cli {
+
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitDiagnostics = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitInternal = 70;
+
+class Session {
+ public:
+  Session();
+  // The options that every verb takes.
+  void declare(Arguments& arguments);
+
+  // `source` may be null: diagnostics without a place in a text.
+  void report(const std::vector<Diagnostic>& diagnostics, const Source* source);
+  void report(const Diagnostic& diagnostic) { report(std::vector{diagnostic}, nullptr); }
+  // The value, or none after reporting.
+  template <class T>
+  std::optional<T> take(Result<T> result, const Source* source = nullptr) {
+    if (result.ok()) return std::move(result).value();
+    report(result.diagnostics(), source);
+    return std::nullopt;
+  }
+  // A mistake in the command line; returns kExitUsage.
+  int usage(const std::string& message) const;
+
+  // Standard output; a failure to write is seen at finish().
+  void print(std::string_view text);
+  void print_json(const Json& value) { print(value.dump() + "\n"); }
+  // Standard error, only when a person watches.
+  void progress(std::string_view text) const;
+  void note(std::string_view text) const;  // standard error, always
+  // Flushes standard output; kExitDiagnostics instead of kExitOk when that fails.
+  int finish(int status);
+
+ private:
+  bool colour() const;
+
+  std::string diagnostics_ = "text";
+  std::string color_ = "auto";
+};
+
+// A regular file, or standard input for "-".
+Result<Source> read_source(const std::string& path);
+
+struct OutputFile {
+  std::string name;
+  std::string_view bytes;
+};
+// Writes all files into the folder, which is made when it is not there: first all of them under temporary
+// names, then the renames. On a failure no temporary file stays and no file is half written.
+Result<Ok> write_files(const std::string& folder, const std::vector<OutputFile>& files);
+
+}  // namespace tilewright::cli

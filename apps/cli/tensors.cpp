@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/cli/tensors.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "frontend/base/format.h"
+#include "frontend/ir/given.h"
+
+namespace tilewright::cli {
+
+namespace {
+
+Failure unknown_tensor(const ir::Algorithm& algorithm, const std::string& name) {
+  std::string known;
+  for (const ir::Input& input : algorithm.inputs)
+    known += (known.empty() ? "" : ", ") + in_backticks(input.name.text());
+  return fail(Code::UnknownTensor, {},
+              "the algorithm " + in_backticks(algorithm.name.text()) + " has no input " +
+                  in_backticks(name),
+              known.empty() ? "leave the file out: the algorithm has no inputs"
+                            : "its inputs are " + known);
+}
+
+// Extents that are a dimension of this input as they stand.
+Result<Ok> bind_shape(const ir::Input& input, const ir::Tensor& tensor, ir::Bindings* sizes) {
+  if (input.shape.size() != tensor.shape.size()) return Ok{};  // reported with the types, later
+  for (std::size_t d = 0; d < input.shape.size(); ++d) {
+    const auto* extent = input.shape[d].as<ir::Extent>();
+    if (extent == nullptr) continue;
+    const auto [it, fresh] = sizes->emplace(extent->name, tensor.shape[d]);
+    if (!fresh && it->second != tensor.shape[d])
+      return fail(Code::InputMismatch, input.span,
+                  "dimension " + std::to_string(d) + " of " + in_backticks(input.name.text()) +
+                      " is " + std::to_string(tensor.shape[d]) + ", but " +
+                      in_backticks(extent->name.text()) + " is " + std::to_string(it->second) +
+                      " elsewhere",
+                  "give tensors of sizes that fit together");
+  }
+  return Ok{};
+}
+
+Result<Ok> read_input(Work& work, const std::string& name, const std::string& file,
+                      GivenTensors* out) {
+  const Symbol symbol = work.context().symbol(name);
+  const ir::Input* input = work.algorithm().find_input(symbol);
+  if (input == nullptr) return unknown_tensor(work.algorithm(), name);
+  TILEWRIGHT_TRY(array, npy::read(file));
+  ir::Tensor tensor = tensor_of(array);
+  TILEWRIGHT_CHECK_OK(bind_shape(*input, tensor, &out->sizes));
+  out->inputs[symbol] = std::move(tensor);
+  return Ok{};
+}
+
+}  // namespace
+
+std::optional<GivenTensors> gather_tensors(Session& session, Work& work,
+                                           const std::vector<std::string>& files,
+                                           std::uint64_t seed) {
+  GivenTensors out;
+  if (!bind_sizes(session, work.context(), work.algorithm(), work.definitions(), &out.sizes))
+    return std::nullopt;
+  for (const std::string& text : files) {
+    const auto definition = split_definition(text);
+    if (!session.take(read_input(work, definition->first, definition->second, &out),
+                      work.algorithm_source()))
+      return std::nullopt;
+  }
+  if (!check_all_bound(session, work.algorithm(), work.algorithm_source(), out.sizes))
+    return std::nullopt;
+  if (!session.take(
+          ir::check_bindings(work.algorithm().extents, work.algorithm().requirements, out.sizes),
+          work.algorithm_source()))
+    return std::nullopt;
+  for (const ir::Input& input : work.algorithm().inputs) {
+    if (!session.take(ir::bound_shape(input.name, input.shape, out.sizes, input.span),
+                      work.algorithm_source()))
+      return std::nullopt;
+  }
+  ir::TensorMap made;
+  if (out.inputs.size() < work.algorithm().inputs.size())
+    made = ir::random_inputs(work.algorithm(), out.sizes, seed);
+  for (const ir::Input& input : work.algorithm().inputs) {
+    if (auto it = made.find(input.name); it != made.end() && !out.inputs.contains(input.name))
+      out.inputs.emplace(input.name, std::move(it->second));
+    if (!session.take(ir::check_tensor(input.name, input.type, input.shape, out.sizes, out.inputs,
+                                       input.span),
+                      work.algorithm_source()))
+      return std::nullopt;
+  }
+  return out;
+}
+
+Accuracy measure_accuracy(const ir::BoundedTensor& reference, const ir::Tensor& got) {
+  Accuracy out;
+  out.violation = ir::find_violation(reference, got);
+  const bool floating = ir::is_float(got.type);
+  for (std::size_t i = 0; i < got.data.size() && i < reference.bound.size(); ++i) {
+    const ir::Scalar a = reference.value.data[i];
+    const ir::Scalar b = got.data[i];
+    const double error = floating ? std::fabs(b.f - a.f)
+                                  : std::fabs(static_cast<double>(b.i) - static_cast<double>(a.i));
+    if (std::isinf(reference.bound[i])) {
+      ++out.without_bound;
+      continue;
+    }
+    if (!(floating ? a.f == b.f : a.i == b.i)) out.error = std::max(out.error, error);
+    if (reference.bound[i] > 0) out.ratio = std::max(out.ratio, error / reference.bound[i]);
+  }
+  return out;
+}
+
+}  // namespace tilewright::cli

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the verbs build, stage by stage: algorithm, schedule, program, object code. Each stage reports what
+// goes wrong through the session and returns false.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/cli/session.h"
+#include "frontend/ir/algorithm.h"
+#include "frontend/ir/context.h"
+#include "lowering/check/check.h"
+#include "lowering/program/program.h"
+#include "schedules/polyhedra/context.h"
+#include "schedules/tree/tree.h"
+
+namespace tilewright::cli {
+
+// The options of the stages, shared by the verbs.
+struct StageOptions {
+  std::string algorithm;
+  std::string schedule;
+  std::vector<std::string> definitions;  // -D M=1024
+  std::vector<std::string> print_after;
+  std::string dump_dir;
+  std::vector<std::string> overrides;  // NN_pass.twp
+  bool verify_each = false;
+  bool time_passes = false;
+
+  void declare_inputs(Arguments& arguments);
+  void declare_passes(Arguments& arguments);
+};
+
+class Work {
+ public:
+  Work(Session& session, const StageOptions& options) : session_(session), options_(options) {}
+
+  // A malformed option: kExitUsage after saying so, else kExitOk. First, before any file is read.
+  int check_usage();
+  bool load_algorithm();
+  // Without a file: the schedule that leaves every loop serial.
+  bool load_schedule(const std::string& machine);
+  // Sets min and max of the extents in -D. After load_schedule: a schedule pins the algorithm as written.
+  bool fix_extents();
+  bool lower();
+  // load_algorithm to lower.
+  bool load_and_lower(const std::string& machine);
+
+  ir::Context& context() { return context_; }
+  const ir::Algorithm& algorithm() const { return algorithm_; }
+  const tree::Schedule& schedule() const { return schedule_; }
+  const program::Program& program() const { return program_; }
+  const Source* algorithm_source() const {
+    return algorithm_source_ ? &*algorithm_source_ : nullptr;
+  }
+  const Source* schedule_source() const { return schedule_source_ ? &*schedule_source_ : nullptr; }
+  const std::map<std::string, std::int64_t>& definitions() const { return definitions_; }
+  const std::string& algorithm_hash() const { return algorithm_hash_; }
+
+ private:
+  struct Override {
+    std::string path;
+    int number = 0;
+    std::string pass;
+  };
+  Result<std::optional<program::Program>> after_pass(int number, std::string_view name,
+                                                     const program::Program& program);
+  bool wants_print(int number, std::string_view name) const;
+
+  Session& session_;
+  const StageOptions& options_;
+  std::map<std::string, std::int64_t> definitions_;
+  std::vector<Override> overrides_;
+  std::optional<Source> algorithm_source_;
+  std::optional<Source> schedule_source_;
+  ir::Context context_;
+  poly::Context polyhedra_;
+  ir::Algorithm algorithm_;
+  std::string algorithm_hash_;
+  tree::Schedule schedule_;
+  program::Program program_;
+  std::optional<Source> override_source_;  // of the text that a diagnostic is about
+  std::vector<std::pair<std::string, double>> times_;  // pass, seconds up to its end
+};
+
+// M=7,N=3 or M=7 N=3 as definitions; none after saying what is wrong.
+std::optional<std::map<std::string, std::int64_t>> read_definitions(
+    Session& session, const std::vector<std::string>& texts, const std::string& option);
+// The sizes as bindings of these extents; false after reporting a name that is none of them (E0903).
+bool bind_sizes(Session& session, ir::Context& context, const ir::Algorithm& algorithm,
+                const std::map<std::string, std::int64_t>& sizes, ir::Bindings* out);
+// E0904 unless every extent has a value.
+bool check_all_bound(Session& session, const ir::Algorithm& algorithm, const Source* source,
+                     const ir::Bindings& sizes);
+
+}  // namespace tilewright::cli

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` puts where: the compiler, the runtime with its header, and the CMake package that
+# gives find_package(tilewright), the targets tilewright::compiler, tilewright::runtime and
+# tilewright::runtime_headers, and tilewright_add_library(). Law: the installed tree may be moved.
+# Tests: tests/package.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/tilewright)
+
+set_target_properties(tilewright PROPERTIES EXPORT_NAME compiler)
+set_target_properties(tilewright_runtime PROPERTIES EXPORT_NAME runtime)
+set_target_properties(tilewright_runtime_headers PROPERTIES EXPORT_NAME runtime_headers)
+install(TARGETS tilewright tilewright_runtime tilewright_runtime_headers EXPORT tilewright_targets)
+install(FILES ${PROJECT_SOURCE_DIR}/runtime/include/tilewright/runtime.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tilewright)
+install(EXPORT tilewright_targets NAMESPACE tilewright:: FILE tilewrightTargets.cmake
+  DESTINATION ${package_folder})
+
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/package/tilewrightConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/package/tilewrightConfig.cmake INSTALL_DESTINATION ${package_folder})
+# Before 1.0 a change of the minor version may break what a project relies on.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/tilewrightConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES
+  ${PROJECT_BINARY_DIR}/package/tilewrightConfig.cmake
+  ${PROJECT_BINARY_DIR}/package/tilewrightConfigVersion.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/package/TilewrightAddLibrary.cmake
+  DESTINATION ${package_folder})

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# tilewright_add_library(<target> ALGORITHM <file.tw> [SCHEDULE <file.tws>] [TARGET <machine>]
+#                        [DEFINE <EXTENT=N>...])
+# A library target built by the compiler from an algorithm and a schedule. Linking it gives its header and the
+# runtime's; a program that wants the thread pool also links tilewright::runtime. The folder of the manifest
+# is the target's property TILEWRIGHT_FOLDER.
+
+function(tilewright_add_library target)
+  cmake_parse_arguments(PARSE_ARGV 1 KERNEL "" "ALGORITHM;SCHEDULE;TARGET" "DEFINE")
+  if(NOT KERNEL_ALGORITHM OR KERNEL_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "tilewright_add_library(${target}): ALGORITHM <file.tw> is needed; "
+      "not understood: '${KERNEL_UNPARSED_ARGUMENTS}'")
+  endif()
+  get_filename_component(algorithm ${KERNEL_ALGORITHM} ABSOLUTE)
+  # The files are named after the algorithm, so its first line is read now and again when it changes.
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${algorithm})
+  file(STRINGS ${algorithm} heading REGEX "^[ \t]*algorithm[ \t]+[A-Za-z_][A-Za-z0-9_]*" LIMIT_COUNT 1)
+  if(NOT heading MATCHES "algorithm[ \t]+([A-Za-z_][A-Za-z0-9_]*)")
+    message(FATAL_ERROR "tilewright_add_library(${target}): ${algorithm} names no algorithm")
+  endif()
+  set(name ${CMAKE_MATCH_1})
+
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.tilewright)
+  file(MAKE_DIRECTORY ${folder})
+  set(inputs ${algorithm})
+  set(options)
+  if(KERNEL_SCHEDULE)
+    get_filename_component(schedule ${KERNEL_SCHEDULE} ABSOLUTE)
+    list(APPEND inputs ${schedule})
+    list(APPEND options --schedule ${schedule})
+  endif()
+  if(KERNEL_TARGET)
+    list(APPEND options --target ${KERNEL_TARGET})
+  endif()
+  foreach(definition IN LISTS KERNEL_DEFINE)
+    list(APPEND options -D ${definition})
+  endforeach()
+  add_custom_command(
+    OUTPUT ${folder}/lib${name}.a ${folder}/${name}.h ${folder}/${name}.json
+    COMMAND tilewright::compiler compile ${algorithm} ${options} -o ${folder}
+    DEPENDS ${inputs} tilewright::compiler
+    COMMENT "Tilewright ${name}" VERBATIM)
+  add_custom_target(${target}_files
+    DEPENDS ${folder}/lib${name}.a ${folder}/${name}.h ${folder}/${name}.json)
+  add_library(${target} STATIC IMPORTED GLOBAL)
+  add_dependencies(${target} ${target}_files)
+  set_target_properties(${target} PROPERTIES
+    IMPORTED_LOCATION ${folder}/lib${name}.a
+    INTERFACE_INCLUDE_DIRECTORIES ${folder}
+    INTERFACE_LINK_LIBRARIES tilewright::runtime_headers
+    TILEWRIGHT_FOLDER ${folder})
+endfunction()

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/artifact/artifact.h"
+
+#include "frontend/ir/text.h"
+#include "lowering/llvm/archive.h"
+
+namespace tilewright::artifact {
+
+namespace {
+
+// C23 and C++20 together: a header serves both.
+constexpr std::string_view kKeywords[] = {"alignas",
+                                          "alignof",
+                                          "and",
+                                          "and_eq",
+                                          "asm",
+                                          "auto",
+                                          "bitand",
+                                          "bitor",
+                                          "bool",
+                                          "break",
+                                          "case",
+                                          "catch",
+                                          "char",
+                                          "char8_t",
+                                          "char16_t",
+                                          "char32_t",
+                                          "class",
+                                          "co_await",
+                                          "co_return",
+                                          "co_yield",
+                                          "compl",
+                                          "concept",
+                                          "const",
+                                          "const_cast",
+                                          "consteval",
+                                          "constexpr",
+                                          "constinit",
+                                          "continue",
+                                          "decltype",
+                                          "default",
+                                          "delete",
+                                          "do",
+                                          "double",
+                                          "dynamic_cast",
+                                          "else",
+                                          "enum",
+                                          "explicit",
+                                          "export",
+                                          "extern",
+                                          "false",
+                                          "float",
+                                          "for",
+                                          "friend",
+                                          "goto",
+                                          "if",
+                                          "inline",
+                                          "int",
+                                          "long",
+                                          "mutable",
+                                          "namespace",
+                                          "new",
+                                          "noexcept",
+                                          "not",
+                                          "not_eq",
+                                          "nullptr",
+                                          "operator",
+                                          "or",
+                                          "or_eq",
+                                          "private",
+                                          "protected",
+                                          "public",
+                                          "register",
+                                          "reinterpret_cast",
+                                          "requires",
+                                          "restrict",
+                                          "return",
+                                          "short",
+                                          "signed",
+                                          "sizeof",
+                                          "static",
+                                          "static_assert",
+                                          "static_cast",
+                                          "struct",
+                                          "switch",
+                                          "template",
+                                          "this",
+                                          "thread_local",
+                                          "throw",
+                                          "true",
+                                          "try",
+                                          "typedef",
+                                          "typeid",
+                                          "typename",
+                                          "typeof",
+                                          "typeof_unqual",
+                                          "union",
+                                          "unsigned",
+                                          "using",
+                                          "virtual",
+                                          "void",
+                                          "volatile",
+                                          "wchar_t",
+                                          "while",
+                                          "xor",
+                                          "xor_eq"};
+
+bool is_keyword(std::string_view name) {
+  for (std::string_view keyword : kKeywords)
+    if (keyword == name) return true;
+  return false;
+}
+
+bool is_identifier(std::string_view name) {
+  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
+  for (char c : name)
+    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'))
+      return false;
+  return true;
+}
+
+std::string place(const program::Program& program, int argument, int dimension) {
+  std::string text(program.parameters[argument].name.text());
+  if (dimension >= 0) text += "[" + std::to_string(dimension) + "]";
+  return text;
+}
+
+}  // namespace
+
+Result<Ok> check_function_name(std::string_view name) {
+  const bool reserved = is_keyword(name) || name == "main" || name.starts_with("_") ||
+                        name.starts_with("tilewright_");
+  if (is_identifier(name) && !reserved) return Ok{};
+  return fail(Code::FunctionName, {},
+              "`" + std::string(name) + "` cannot name a C function of a library",
+              "choose a C identifier that is no keyword, not `main`, and starts with neither `_` "
+              "nor `tilewright_`");
+}
+
+std::string c_parameter_name(std::string_view name) {
+  std::string text(name);
+  const bool taken =
+      is_keyword(name) || name == "call" || name == "workspace" || name == "workspace_size";
+  if (taken) text += "_";
+  return text;
+}
+
+std::string describe_extent(const program::Program& program, const program::Contract& contract,
+                            const ir::ExtentDecl& extent) {
+  std::string text(extent.name.text());
+  for (const program::ExtentBinding& binding : contract.bindings)
+    if (binding.extent == extent.name)
+      text += " = " + place(program, binding.parameter, binding.dimension);
+  text += ": at least " + std::to_string(extent.min);
+  if (extent.max) text += ", at most " + std::to_string(*extent.max);
+  if (extent.multiple_of > 1) text += ", a multiple of " + std::to_string(extent.multiple_of);
+  return text;
+}
+
+std::string describe_check(const program::Program& program, const program::Check& check) {
+  using Kind = program::CheckKind;
+  const std::string where =
+      check.argument >= 0 ? place(program, check.argument, check.dimension) : "";
+  const std::string value = std::to_string(check.value);
+  switch (check.kind) {
+    case Kind::Cpu: return "the processor has the target's instructions";
+    case Kind::Call: return "call, its executor and its error detail are well formed";
+    case Kind::NotNull: return where + " is not null";
+    case Kind::Rank: return where + " has rank " + value;
+    case Kind::ElementType:
+      return where + " has type " +
+             std::string(ir::type_text(program.parameters[check.argument].type));
+    case Kind::Device: return where + " is in host memory";
+    case Kind::ShapeNotNull: return where + " has a shape";
+    case Kind::ExtentMin: return where + " >= " + value;
+    case Kind::ExtentMax: return where + " <= " + value;
+    case Kind::ExtentMultiple: return where + " is a multiple of " + value;
+    case Kind::Shape: return where + " = " + ir::print(check.expr);
+    case Kind::Strides: return where + " has no strides, or compact row-major ones";
+    case Kind::Bytes: return where + " has its elements within size_bytes";
+    case Kind::Alignment: return where + " is aligned to " + value + " bytes";
+    case Kind::Writable: return where + " is not read-only";
+    case Kind::Requires: return ir::print(check.expr);
+    case Kind::Overlap: return where + " shares no byte with " + place(program, check.other, -1);
+    case Kind::WorkspaceSize: return "the workspace is large enough";
+    case Kind::WorkspaceAlignment: return "the workspace is aligned to " + value + " bytes";
+    case Kind::WorkspaceOverlap: return "the workspace shares no byte with " + where;
+  }
+  __builtin_unreachable();
+}
+
+Result<Artifact> make_artifact(ir::Context& context, const program::Program& program,
+                               const host::Target& target, const Origin& origin,
+                               const llvm_wall::CompileOptions& options) {
+  const std::string name(program.name.text());
+  TILEWRIGHT_CHECK_OK(check_function_name(name));
+  TILEWRIGHT_TRY(contract, program::derive_contract(context, program));
+  TILEWRIGHT_TRY(object,
+                 llvm_wall::compile_program(context, program, contract, target.options, options));
+  TILEWRIGHT_TRY(library, llvm_wall::write_archive({{name + ".o", object.bytes}}));
+  Artifact artifact;
+  artifact.library_name = "lib" + name + ".a";
+  artifact.library = std::move(library);
+  artifact.object = std::move(object);
+  artifact.header_name = name + ".h";
+  artifact.header = make_header(program, contract, target, origin);
+  artifact.manifest_name = name + ".json";
+  artifact.manifest = make_manifest(program, contract, target, origin, artifact);
+  return artifact;
+}
+
+}  // namespace tilewright::artifact

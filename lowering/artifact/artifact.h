@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a build hands over: a static library, its C header and a manifest, as bytes. Writing files is for the
+// caller. Laws: the same inputs give the same bytes; header and manifest print the contract that the code
+// checks, from the same list.
+// Tests: tests/unit/lowering/artifact/artifact_test.cpp.
+#pragma once
+
+#include <string>
+
+#include "frontend/base/json.h"
+#include "frontend/base/result.h"
+#include "lowering/llvm/compile.h"
+#include "lowering/program/contract.h"
+#include "lowering/targets/host/target.h"
+
+namespace tilewright::artifact {
+
+// Where a program comes from and what is known of it; the caller's to say.
+struct Origin {
+  std::string tool_version;  // of Tilewright
+  std::string algorithm_hash;  // 32 hex digits
+  std::string schedule_name;
+  std::string schedule_hash;
+  std::string verdict;  // "checked for sizes M=1 N=7, ..."
+  Json check;           // how the verdict came about; null: nothing to say
+};
+
+struct Artifact {
+  std::string library_name;  // "libgemm.a"
+  std::string library;  // an ar archive
+  std::string header_name;  // "gemm.h"
+  std::string header;
+  std::string manifest_name;  // "gemm.json"
+  std::string manifest;
+  llvm_wall::Object object;  // with the texts that were asked for
+};
+
+Result<Artifact> make_artifact(ir::Context& context, const program::Program& program,
+                               const host::Target& target, const Origin& origin,
+                               const llvm_wall::CompileOptions& options = {});
+
+// The parts, for tools that want one alone.
+std::string make_header(const program::Program& program, const program::Contract& contract,
+                        const host::Target& target, const Origin& origin);
+std::string make_manifest(const program::Program& program, const program::Contract& contract,
+                          const host::Target& target, const Origin& origin, const Artifact& files);
+
+// "M from a[0]: at least 1, at most 4096, a multiple of 8".
+std::string describe_extent(const program::Program& program, const program::Contract& contract,
+                            const ir::ExtentDecl& extent);
+// A check as a line for people: "b[0] equals K".
+std::string describe_check(const program::Program& program, const program::Check& check);
+
+// Refuses what C cannot call (E0608).
+Result<Ok> check_function_name(std::string_view name);
+// A parameter's name as C may spell it.
+std::string c_parameter_name(std::string_view name);
+
+}  // namespace tilewright::artifact

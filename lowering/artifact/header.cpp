@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The C header of a library: its contract in words, then two declarations.
+#include "frontend/ir/text.h"
+#include "lowering/artifact/artifact.h"
+
+namespace tilewright::artifact {
+
+namespace {
+
+std::string shape_text(const program::Parameter& parameter) {
+  std::string text = std::string(ir::type_text(parameter.type)) + "[";
+  for (std::size_t d = 0; d < parameter.shape.size(); ++d)
+    text += (d == 0 ? "" : ", ") + ir::print(parameter.shape[d]);
+  return text + "]";
+}
+
+std::string declaration(const program::Program& program, bool is_query) {
+  std::string name(program.name.text());
+  if (is_query) name += "_query";
+  const std::string open = "int32_t " + name + "(";
+  const std::string indent(open.size(), ' ');
+  std::string text = open + "const tilewright_call *call";
+  for (const program::Parameter& parameter : program.parameters) {
+    const bool is_const = !parameter.is_output || is_query;
+    text += ",\n" + indent + (is_const ? "const " : "") + "tilewright_tensor *" +
+            c_parameter_name(parameter.name.text());
+  }
+  text += ",\n" + indent +
+          (is_query ? "size_t *workspace_size" : "void *workspace, size_t workspace_size");
+  return text + ");\n";
+}
+
+std::string contract_text(const program::Program& program, const program::Contract& contract,
+                          const host::Target& target, const Origin& origin) {
+  const std::string name(program.name.text());
+  std::string text =
+      "/* " + name + ": made by Tilewright " + origin.tool_version + ". Do not edit.\n *\n";
+  auto line = [&](std::string words) {
+    // The caller names the schedule and the verdict: neither may end the comment.
+    for (auto at = words.find("*/"); at != std::string::npos; at = words.find("*/"))
+      words.replace(at, 2, "* /");
+    text += words.empty() ? " *\n" : " * " + words + "\n";
+  };
+  line("Algorithm " + std::string(program.algorithm.text()) + " (" + origin.algorithm_hash + "),");
+  line("schedule " + origin.schedule_name + " (" + origin.schedule_hash + ").");
+  line("Correctness: " + origin.verdict + ".");
+  line("");
+  line("Arguments, in order:");
+  for (const program::Parameter& parameter : program.parameters)
+    line("  " + c_parameter_name(parameter.name.text()) + ": " +
+         (parameter.is_output ? "output " : "input ") + shape_text(parameter));
+  line("Extents, read from the shapes:");
+  for (const ir::ExtentDecl& extent : program.extents)
+    line("  " + describe_extent(program, contract, extent));
+  if (program.extents.empty()) line("  none");
+  for (ir::Expr condition : program.requirements) line("Requires " + ir::print(condition) + ".");
+  line("");
+  line("Layout: compact row-major, in host memory; strides are null or say the same.");
+  line("Alignment: data of one element; nothing more is assumed.");
+  line("Aliasing: no output shares bytes with another argument or the workspace.");
+  line("Workspace: " + ir::print(contract.workspace.total) + " bytes, aligned to " +
+       std::to_string(program::kWorkspaceAlignment) + "; `workers` is the executor's");
+  line("  num_workers, or 1 without an executor. " + name + "_query computes it.");
+  line(
+      "Threads: may be called from several threads at once, each call with outputs and a "
+      "workspace");
+  line(
+      "  of its own. Parallel loops run on call->executor, or on the caller's thread without one.");
+  line("Processor: " + target.description + " (" + target.name + "); elsewhere the call");
+  line("  returns TILEWRIGHT_UNSUPPORTED_CPU.");
+  line("Returns TILEWRIGHT_OK, or a negative status after one of these checks, in this order, and");
+  line("before anything is written:");
+  for (const program::Check& check : contract.checks) line("  " + describe_check(program, check));
+  return text + " */\n";
+}
+
+}  // namespace
+
+std::string make_header(const program::Program& program, const program::Contract& contract,
+                        const host::Target& target, const Origin& origin) {
+  const std::string guard = "TILEWRIGHT_GENERATED_" + std::string(program.name.text()) + "_H_";
+  std::string text = contract_text(program, contract, target, origin);
+  text += "#ifndef " + guard + "\n#define " + guard + "\n\n#include <tilewright/runtime.h>\n\n";
+  text += "#if defined(__cplusplus)\nextern \"C\" {\n#endif\n\n";
+  text += declaration(program, false);
+  text +=
+      "\n/* Stores the bytes of workspace that a call with these shapes needs. Reads no data. */\n";
+  text += declaration(program, true);
+  text +=
+      "\n#if defined(__cplusplus)\n} /* extern \"C\" */\n#endif\n\n#endif /* " + guard + " */\n";
+  return text;
+}
+
+}  // namespace tilewright::artifact

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The manifest: what was built from what, for whom, with which obligations, and what remains trusted.
+#include "frontend/base/hash.h"
+#include "frontend/base/json.h"
+#include "frontend/ir/text.h"
+#include "lowering/artifact/artifact.h"
+
+namespace tilewright::artifact {
+
+namespace {
+
+constexpr int kSchema = 1;
+
+// An object, member by member: `Members().add("a", 1).add("b", 2).done()`.
+class Members {
+ public:
+  Members& add(std::string_view name, Json value) {
+    object_.set(name, std::move(value));
+    return *this;
+  }
+  Json done() { return std::move(object_); }
+
+ private:
+  Json object_ = Json::object();
+};
+
+Json parameters_json(const program::Program& program) {
+  Json list = Json::array();
+  for (const program::Parameter& parameter : program.parameters) {
+    Json shape = Json::array();
+    for (ir::Expr extent : parameter.shape) shape.push(ir::print(extent));
+    list.push(Members()
+                  .add("name", parameter.name.text())
+                  .add("kind", parameter.is_output ? "output" : "input")
+                  .add("type", ir::type_text(parameter.type))
+                  .add("shape", std::move(shape))
+                  .done());
+  }
+  return list;
+}
+
+Json extents_json(const program::Program& program, const program::Contract& contract) {
+  Json list = Json::array();
+  for (const ir::ExtentDecl& extent : program.extents) {
+    Members entry;
+    entry.add("name", extent.name.text()).add("min", extent.min);
+    entry.add("max", extent.max ? Json(*extent.max) : Json())
+        .add("multiple_of", extent.multiple_of);
+    for (const program::ExtentBinding& binding : contract.bindings)
+      if (binding.extent == extent.name)
+        entry.add("from", Members()
+                              .add("parameter", binding.parameter)
+                              .add("dimension", binding.dimension)
+                              .done());
+    list.push(entry.done());
+  }
+  return list;
+}
+
+Json file_json(const std::string& name, const std::string& bytes) {
+  return Members()
+      .add("name", name)
+      .add("bytes", static_cast<std::int64_t>(bytes.size()))
+      .add("hash", content_hash(bytes))
+      .done();
+}
+
+}  // namespace
+
+std::string make_manifest(const program::Program& program, const program::Contract& contract,
+                          const host::Target& target, const Origin& origin, const Artifact& files) {
+  Json requirements = Json::array();
+  for (ir::Expr condition : program.requirements) requirements.push(ir::print(condition));
+  Json checks = Json::array();
+  for (const program::Check& check : contract.checks) checks.push(describe_check(program, check));
+  Json trusted = Json::array();
+  trusted.push("the code generator of LLVM " + std::string(llvm_wall::llvm_version()));
+  trusted.push("the system's linker and loader");
+
+  Members manifest;
+  manifest.add("schema", kSchema).add("name", program.name.text());
+  manifest.add("tilewright", origin.tool_version).add("llvm", llvm_wall::llvm_version());
+  manifest.add(
+      "algorithm",
+      Members().add("name", program.algorithm.text()).add("hash", origin.algorithm_hash).done());
+  manifest.add(
+      "schedule",
+      Members().add("name", origin.schedule_name).add("hash", origin.schedule_hash).done());
+  manifest.add("target", Members()
+                             .add("name", target.name)
+                             .add("needs", target.description)
+                             .add("triple", target.options.triple)
+                             .add("cpu", target.options.cpu)
+                             .add("vector_bits", target.options.vector_bits)
+                             .done());
+  manifest.add("parameters", parameters_json(program))
+      .add("extents", extents_json(program, contract));
+  manifest.add("requires", std::move(requirements));
+  manifest.add("workspace", Members()
+                                .add("bytes", ir::print(contract.workspace.total))
+                                .add("workers", "num_workers of the executor, 1 without one")
+                                .add("alignment", program::kWorkspaceAlignment)
+                                .done());
+  manifest.add("checks", std::move(checks)).add("verdict", origin.verdict).add("check", origin.check);
+  manifest.add("trusted", std::move(trusted));
+  manifest.add("files", Members()
+                            .add("library", file_json(files.library_name, files.library))
+                            .add("header", file_json(files.header_name, files.header))
+                            .done());
+  return manifest.done().dump() + "\n";
+}
+
+}  // namespace tilewright::artifact

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/check/plan.h"
+
+#include <algorithm>
+#include <set>
+
+#include "frontend/ir/walk.h"
+
+namespace tilewright::check {
+
+namespace {
+
+constexpr std::size_t kMaxCandidates = 400;
+// Combinations of all extents: the values per extent that still give about this many.
+constexpr std::size_t kMaxCombinations = 256;
+
+using Sizes = std::vector<std::int64_t>;  // in order of declaration
+
+ir::Bindings bindings_of(const program::Program& program, const Sizes& sizes) {
+  ir::Bindings out;
+  for (std::size_t i = 0; i < sizes.size(); ++i) out[program.extents[i].name] = sizes[i];
+  return out;
+}
+
+class Planner {
+ public:
+  Planner(const program::Program& program)
+      : program_(program), values_(candidate_values(program)) {}
+
+  std::vector<Sizes> candidates() {
+    if (std::any_of(values_.begin(), values_.end(), [](const auto& v) { return v.empty(); }))
+      return {};
+    plain();
+    one_at_a_time();
+    combinations();
+    return std::move(out_);
+  }
+
+ private:
+  void add(const Sizes& sizes) {
+    if (out_.size() < kMaxCandidates && seen_.insert(sizes).second &&
+        satisfies(program_, bindings_of(program_, sizes)))
+      out_.push_back(sizes);
+  }
+  // The smallest candidate value at or above `value`, else the largest.
+  std::int64_t near(std::size_t extent, std::int64_t value) const {
+    const auto& values = values_[extent];
+    const auto it = std::lower_bound(values.begin(), values.end(), value);
+    return it == values.end() ? values.back() : *it;
+  }
+  Sizes all(std::int64_t value) const {
+    Sizes sizes(values_.size());
+    for (std::size_t i = 0; i < sizes.size(); ++i) sizes[i] = near(i, value);
+    return sizes;
+  }
+  // Primes that differ between extents, 1, 0: what is run whatever the guards are.
+  void plain() {
+    constexpr std::int64_t primes[] = {3, 5, 2, 7};
+    Sizes mixed(values_.size());
+    for (std::size_t i = 0; i < mixed.size(); ++i) mixed[i] = near(i, primes[i % 4]);
+    add(mixed);
+    for (std::int64_t value : {1, 0, 2, 3, 5, 7}) add(all(value));
+  }
+  void one_at_a_time() {
+    for (std::int64_t base : {3, 1, 7})
+      for (std::size_t extent = 0; extent < values_.size(); ++extent)
+        for (std::int64_t value : values_[extent]) {
+          Sizes sizes = all(base);
+          sizes[extent] = value;
+          add(sizes);
+        }
+  }
+  void combinations() {
+    if (values_.empty()) return;
+    std::size_t per_extent = 2;
+    auto total = [&](std::size_t n) {
+      std::size_t product = 1;
+      for (const auto& values : values_) {
+        product *= std::min(n, values.size());
+        if (product > kMaxCombinations) break;
+      }
+      return product;
+    };
+    while (per_extent < 12 && total(per_extent + 1) <= kMaxCombinations) ++per_extent;
+    if (total(per_extent) > kMaxCombinations) return;
+    Sizes sizes(values_.size());
+    combine(0, per_extent, sizes);
+  }
+  // Values spread evenly over those of the extent, ends included.
+  void combine(std::size_t extent, std::size_t per_extent, Sizes& sizes) {
+    if (extent == sizes.size()) return add(sizes);
+    const auto& values = values_[extent];
+    const std::size_t n = std::min(per_extent, values.size());
+    for (std::size_t i = 0; i < n; ++i) {
+      sizes[extent] = values[n == 1 ? 0 : i * (values.size() - 1) / (n - 1)];
+      combine(extent + 1, per_extent, sizes);
+    }
+  }
+
+  const program::Program& program_;
+  std::vector<std::vector<std::int64_t>> values_;
+  std::vector<Sizes> out_;
+  std::set<Sizes> seen_;
+};
+
+struct Weighed {
+  Candidate candidate;
+  std::vector<std::uint64_t> outcomes;
+  std::size_t rank = 0;  // order of making, which breaks ties
+  bool plain = false;
+};
+
+bool any_new(const std::vector<std::uint64_t>& outcomes, const std::set<std::uint64_t>& reached) {
+  return std::any_of(outcomes.begin(), outcomes.end(),
+                     [&](std::uint64_t outcome) { return !reached.contains(outcome); });
+}
+
+// From the most costly down: one whose outcomes the others reach too is not needed.
+void drop_superfluous(std::vector<Weighed>& chosen) {
+  std::map<std::uint64_t, int> times;
+  for (const Weighed& w : chosen)
+    for (std::uint64_t outcome : w.outcomes) ++times[outcome];
+  for (std::size_t i = chosen.size(); i-- > 0;) {
+    const Weighed& w = chosen[i];
+    if (w.plain || std::any_of(w.outcomes.begin(), w.outcomes.end(),
+                               [&](std::uint64_t outcome) { return times[outcome] == 1; }))
+      continue;
+    for (std::uint64_t outcome : w.outcomes) --times[outcome];
+    chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+}  // namespace
+
+std::vector<Candidate> choose_sizes(const program::Program& program, std::int64_t step_budget,
+                                    int min_runs) {
+  std::vector<Weighed> weighed;
+  for (const Sizes& sizes : Planner(program).candidates()) {
+    Weighed w;
+    w.candidate.sizes = bindings_of(program, sizes);
+    DryRun dry = dry_run(program, w.candidate.sizes);
+    w.candidate.cost = dry.cost;
+    w.outcomes = std::move(dry.outcomes);
+    w.rank = weighed.size();
+    weighed.push_back(std::move(w));
+  }
+  std::stable_sort(weighed.begin(), weighed.end(), [](const Weighed& a, const Weighed& b) {
+    return a.candidate.cost < b.candidate.cost;
+  });
+  if (weighed.empty()) return {};
+  // The first made are the plain ones; when they cost too much the cheapest take their place.
+  std::vector<Weighed> chosen;
+  std::set<std::uint64_t> reached;
+  std::int64_t left = step_budget;
+  auto take = [&](Weighed& w) {
+    left -= w.candidate.cost;
+    reached.insert(w.outcomes.begin(), w.outcomes.end());
+    chosen.push_back(std::move(w));
+    w.candidate.cost = -1;  // taken
+  };
+  std::vector<Weighed*> first;
+  for (Weighed& w : weighed) first.push_back(&w);
+  std::stable_sort(first.begin(), first.end(),
+                   [](const Weighed* a, const Weighed* b) { return a->rank < b->rank; });
+  for (Weighed* w : first) {
+    if (static_cast<int>(chosen.size()) >= min_runs) break;
+    if (w->candidate.cost > step_budget / (2 * min_runs)) continue;
+    w->plain = true;
+    take(*w);
+  }
+  for (Weighed& w : weighed) {
+    if (w.candidate.cost < 0) continue;
+    const bool too_few = static_cast<int>(chosen.size()) < min_runs;
+    if (w.candidate.cost > left && !chosen.empty()) break;
+    if (too_few || any_new(w.outcomes, reached)) {
+      w.plain = too_few;
+      take(w);
+    }
+  }
+  drop_superfluous(chosen);
+  std::vector<Candidate> out;
+  for (Weighed& w : chosen) out.push_back(std::move(w.candidate));
+  return out;
+}
+
+}  // namespace tilewright::check

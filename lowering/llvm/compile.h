@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Program to machine code. The LLVM wall: no LLVM type is seen outside this room. Laws: the same input gives
+// the same bytes; the code computes what the Program interpreter computes, bit for bit; an object holds no
+// writable data, no static constructor and no reference to a C library.
+// Tests: tests/differential/llvm_*_test.cpp.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "frontend/base/result.h"
+#include "lowering/program/contract.h"
+
+namespace tilewright::llvm_wall {
+
+// One word of CPUID that the entry of a library checks: (word & mask) == mask. Leaf1Ecx, leaf 7 and the
+// extended leaf are asked of CPUID; Xcr0 says which registers the system saves.
+enum class CpuidWord : std::uint8_t { Leaf1Ecx, Leaf7Ebx, Leaf7Ecx, Leaf7Edx, ExtendedEcx, Xcr0 };
+struct CpuidTest {
+  CpuidWord word = CpuidWord::Leaf1Ecx;
+  std::uint32_t mask = 0;
+};
+
+// What to generate code for; made by lowering/targets.
+struct TargetOptions {
+  std::string triple = "x86_64-pc-linux-gnu";
+  std::string cpu = "x86-64-v3";
+  std::string tune;  // whose pipeline to schedule for; empty: cpu
+  std::string features;  // LLVM's form: "+avx2,+fma"
+  int vector_bits = 256;
+  bool has_fma = true;
+  std::vector<CpuidTest> cpuid;
+};
+
+struct CompileOptions {
+  bool want_ir = false;  // the optimised LLVM IR as text
+  bool want_unoptimised_ir = false;
+  bool want_assembly = false;
+};
+
+struct Object {
+  std::string bytes;  // a relocatable ELF object
+  std::string ir;
+  std::string unoptimised_ir;
+  std::string assembly;
+};
+
+// Emits `NAME` and `NAME_query`. The contract is that of the program.
+Result<Object> compile_program(ir::Context& context, const program::Program& program,
+                               const program::Contract& contract, const TargetOptions& target,
+                               const CompileOptions& options = {});
+
+// "22.1.8".
+std::string_view llvm_version();
+
+}  // namespace tilewright::llvm_wall

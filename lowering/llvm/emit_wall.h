@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From Program to LLVM IR, private to this room. A vector loop of W lanes is emitted in SPMD form: each
+// expression is one scalar where it is the same in all lanes, else a <W x T>; control flow that differs
+// between lanes becomes a mask. Laws: a lane that the mask turns off reads and writes no memory; no float
+// operation carries a fast-math flag.
+//   emit_convert.cpp  types, casts, rounding       emit_expr.cpp   expressions
+//   emit_index.cpp    affine forms of indices      emit_math.cpp   math functions
+//   emit_memory.cpp   buffers, loads, stores       emit_stmt.cpp   statements
+//   emit_parallel.cpp outlined loops               emit_entry.cpp  checks, NAME and NAME_query
+//   emit_cpu.cpp      the processor check
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/MDBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <optional>
+#include <unordered_map>
+
+#include "lowering/llvm/compile.h"
+
+namespace tilewright::llvm_wall {
+
+using ir::Expr;
+using ir::OpCode;
+using ir::ScalarType;
+
+// A scalar that all lanes share, or one value per lane. bf16 and f16 are computed as f32 on their grid;
+// bool is i1; index is i64.
+struct Value {
+  llvm::Value* v = nullptr;
+  bool varying = false;
+};
+
+// An index as variable + constant + lane * stride; null stands for 0. The constant stays apart so that
+// neighbouring cells share one address and differ in the displacement.
+struct LaneIndex {
+  llvm::Value* variable = nullptr;
+  std::int64_t constant = 0;
+  llvm::Value* stride = nullptr;
+};
+
+struct Buffer {
+  ScalarType type = ScalarType::F32;
+  bool in_register = false;
+  int private_lanes =
+      1;  // of the vector loop that allocates it: one copy per lane, the last dimension
+  llvm::Value* base = nullptr;
+  std::vector<LaneIndex> strides;  // in elements; uniform
+  std::vector<std::int64_t> extents;  // register buffers, private lanes included
+  std::vector<llvm::AllocaInst*> rows;  // register buffers: one per leading index
+  llvm::MDNode* scope = nullptr;  // for memory, alias scopes
+  llvm::MDNode* disjoint = nullptr;
+};
+
+// What the functions of one module share.
+struct ModuleState {
+  ir::Context& context;
+  const program::Program& program;
+  const program::Contract& contract;
+  const TargetOptions& target;
+  llvm::LLVMContext& llvm;
+  llvm::Module& module;
+  std::optional<Diagnostic> error;  // the first; emission goes on with poison
+
+  llvm::Function* fail = nullptr;  // fills the error detail, returns the status
+  std::unordered_map<Symbol, std::pair<llvm::MDNode*, llvm::MDNode*>> alias;  // scope, disjoint
+  int num_tasks = 0;
+
+  void refuse(Code code, std::string message, std::string remedy);
+  llvm::Constant* text(std::string_view value);  // a private string, terminated
+  // A function that holds kernel code: the target's features and vector width.
+  llvm::Function* make_function(llvm::FunctionType* type, const std::string& name, bool exported);
+  void build_alias_scopes();
+};
+
+llvm::Type* register_type(llvm::LLVMContext& context, ScalarType type);
+llvm::Type* storage_type(llvm::LLVMContext& context, ScalarType type);
+
+// Emits the statements of one function.
+class Emitter {
+ public:
+  // Code goes to the end of `entry`; allocas to its start.
+  Emitter(ModuleState& state, llvm::Function* function);
+
+  llvm::IRBuilder<>& builder() { return b_; }
+  void bind(Symbol name, Value value, std::optional<LaneIndex> index = {});
+  void bind_buffer(Symbol name, Buffer buffer) { buffers_[name] = std::move(buffer); }
+  // Row-major strides of these uniform extents.
+  std::vector<LaneIndex> row_major(std::span<const Expr> extents);
+
+  void emit(program::Stmt stmt);
+  Value evaluate(Expr expr);
+  llvm::Value* evaluate_uniform(Expr expr);
+
+  // Index arithmetic that reports overflow in the i1 it accumulates, for sizes that a caller controls.
+  void check_overflow(llvm::Value* accumulated) { overflow_ = accumulated; }
+  llvm::Value* overflow() const { return overflow_; }
+
+  llvm::Value* call = nullptr;  // the call context
+  llvm::Value* workspace = nullptr;  // the caller's, or this worker's slice
+  llvm::Value* worker = nullptr;  // i32 inside a parallel loop, else null
+
+ private:
+  friend class LlvmMath;
+  struct Binding {
+    Value value;
+    std::optional<LaneIndex> index;
+  };
+  struct Mask {
+    llvm::Value* lanes = nullptr;  // null: all
+    bool may_be_empty = false;
+  };
+
+  // emit_convert.cpp
+  llvm::Type* type_of(ScalarType type, bool varying);
+  llvm::Value* broadcast(Value value);
+  Value match(Value value, bool varying);
+  llvm::Value* ramp(llvm::Type* element);
+  llvm::Value* round_f32_to_bf16(llvm::Value* v);
+  llvm::Value* round_f32_to_f16(llvm::Value* v);
+  llvm::Value* narrow_to_odd(llvm::Value* f64);
+  llvm::Value* round_to_grid(llvm::Value* v, ScalarType from, ScalarType grid);
+  Value cast(Value value, ScalarType from, ScalarType to);
+  llvm::Value* to_storage(llvm::Value* v, ScalarType type);
+  llvm::Value* from_storage(llvm::Value* v, ScalarType type);
+
+  // emit_expr.cpp
+  bool varies(Expr expr);
+  Value evaluate_op(const ir::Op& op);
+  Value float_op(OpCode op, ScalarType type, std::span<llvm::Value* const> args);
+  llvm::Value* integer_op(OpCode op, ScalarType type, std::span<llvm::Value* const> args);
+  llvm::Value* floor_division(llvm::Value* a, llvm::Value* b, bool want_modulus);
+  llvm::Value* index_arithmetic(OpCode op, llvm::Value* a, llvm::Value* b);
+  Value compare(OpCode op, Expr a, Expr b);
+  llvm::Value* compare_lanes(OpCode op, Expr a, Expr b);
+  Value select(const ir::Select& select);
+  Value select_by_mask(const ir::Select& select, llvm::Value* condition);
+  Value select_by_branch(const ir::Select& select, llvm::Value* condition);
+  bool may_fault(Expr expr);
+  // Runs f where `condition` (i1) holds; elsewhere the result is zero.
+  template <class F>
+  llvm::Value* guarded(llvm::Value* condition, llvm::Type* type, F&& f);
+  llvm::Value* any(llvm::Value* mask);
+
+  // emit_math.cpp: an f32 or f64 value of any shape.
+  llvm::Value* math_function(OpCode op, ScalarType type, llvm::Value* x);
+
+  // emit_index.cpp
+  std::optional<LaneIndex> affine(Expr expr);
+  LaneIndex add(const LaneIndex& a, const LaneIndex& b, bool negate);
+  LaneIndex scale(const LaneIndex& a, const LaneIndex& factor);
+  llvm::Value* base_of(const LaneIndex& index);
+  Value materialise(const LaneIndex& index);
+  static bool is_uniform(const LaneIndex& index) { return index.stride == nullptr; }
+
+  // emit_memory.cpp
+  struct Address {
+    std::optional<LaneIndex> affine;
+    llvm::Value* lanes = nullptr;  // <W x i64> offsets where not affine
+  };
+  Address address(const Buffer& buffer, std::span<const Expr> indices);
+  llvm::Value* pointer(const Buffer& buffer, const LaneIndex& offset);
+  llvm::Value* lane_pointers(const Buffer& buffer, const Address& address);
+  Value load(const ir::Read& read);
+  llvm::Value* load_memory(const Buffer& buffer, const Address& address);
+  llvm::Value* load_strided(const Buffer& buffer, const LaneIndex& offset);
+  void store(const program::Store& store);
+  void store_memory(const Buffer& buffer, const Address& address, Value value);
+  std::optional<std::vector<int>> register_cells(const Buffer& buffer,
+                                                 std::span<const Expr> indices,
+                                                 llvm::AllocaInst*& row, Symbol name);
+  Value load_register(const Buffer& buffer, const ir::Read& read);
+  void store_register(const Buffer& buffer, const program::Store& store, Value value);
+  llvm::Instruction* tag(llvm::Instruction* access, const Buffer& buffer);
+  void allocate(const program::Alloc& alloc);
+  Buffer make_register_buffer(const program::Alloc& alloc);
+  llvm::AllocaInst* entry_alloca(llvm::Type* type, const llvm::Twine& name);
+
+  // emit_stmt.cpp
+  void emit_loop(const program::For& loop);
+  void emit_serial(const program::For& loop);
+  void emit_ragged(const program::For& loop);
+  void emit_unrolled(const program::For& loop);
+  void emit_vector(const program::For& loop);
+  void emit_if(const program::If& branch);
+  void emit_masked(llvm::Value* mask, program::Stmt body);
+  llvm::MDNode* loop_metadata();
+  struct LoopBlocks {
+    llvm::BasicBlock* after;
+    llvm::PHINode* index;
+  };
+  LoopBlocks open_loop(llvm::Value* lower, llvm::Value* upper, const llvm::Twine& name);
+  void close_loop(const LoopBlocks& blocks, llvm::Value* upper);
+  llvm::BasicBlock* block(const llvm::Twine& name);
+
+  // emit_parallel.cpp
+  void emit_parallel(const program::For& loop);
+  struct Capture;
+  std::vector<Capture> captures(const program::For& loop);
+  llvm::Function* emit_task(const program::For& loop, const std::vector<Capture>& captured,
+                            llvm::StructType* closure);
+  void return_failure(llvm::Value* status, std::string_view message);
+  void poll_cancel();
+
+  ModuleState& state_;
+  llvm::Function* function_;
+  llvm::IRBuilder<> b_;
+  std::unordered_map<Symbol, Binding> env_;
+  std::unordered_map<Symbol, Buffer> buffers_;
+  std::unordered_map<Expr, Value> memo_;  // of the statement, or the arm, at hand
+  std::unordered_map<Expr, bool> varies_;
+  int lanes_ = 1;
+  Mask mask_;
+  llvm::Value* overflow_ = nullptr;
+};
+
+// emit_cpu.cpp: `i1 ()`, whether this processor has what the target needs.
+llvm::Function* emit_cpu_check(ModuleState& state);
+// emit_entry.cpp: NAME, NAME_query and the functions that they call.
+void emit_library_function(ModuleState& state);
+
+}  // namespace tilewright::llvm_wall

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/program/contract.h"
+
+#include <algorithm>
+
+#include "frontend/ir/walk.h"
+
+namespace tilewright::program {
+
+namespace {
+
+bool bound_extents_cover(Expr expr, const std::vector<ExtentBinding>& bindings) {
+  bool covered = true;
+  ir::walk(expr, [&](Expr e) {
+    if (const auto* extent = e.as<ir::Extent>())
+      covered &= std::any_of(bindings.begin(), bindings.end(),
+                             [&](const ExtentBinding& b) { return b.extent == extent->name; });
+  });
+  return covered;
+}
+
+Result<std::vector<ExtentBinding>> bind_extents(const Program& program) {
+  std::vector<ExtentBinding> bindings;
+  auto bind_from = [&](bool outputs) {
+    for (int p = 0; p < static_cast<int>(program.parameters.size()); ++p) {
+      const Parameter& parameter = program.parameters[p];
+      if (parameter.is_output != outputs) continue;
+      for (int d = 0; d < static_cast<int>(parameter.shape.size()); ++d) {
+        const auto* extent = parameter.shape[d].as<ir::Extent>();
+        if (extent && !bound_extents_cover(parameter.shape[d], bindings))
+          bindings.push_back({extent->name, p, d});
+      }
+    }
+  };
+  bind_from(false);
+  bind_from(true);
+  for (const ir::ExtentDecl& decl : program.extents) {
+    const bool bound = std::any_of(bindings.begin(), bindings.end(),
+                                   [&](const ExtentBinding& b) { return b.extent == decl.name; });
+    if (!bound)
+      return fail(
+          Code::UnboundExtent, decl.span,
+          "no dimension of an input or output is exactly `" + std::string(decl.name.text()) + "`",
+          "give an input a dimension that is this extent alone");
+  }
+  return bindings;
+}
+
+class CheckList {
+ public:
+  CheckList(const Program& program, const std::vector<ExtentBinding>& bindings)
+      : program_(program), bindings_(bindings) {}
+
+  std::vector<Check> make() {
+    add({CheckKind::Cpu, -1, -1, -1, 0, {}, false});
+    add({CheckKind::Call, -1, -1, -1, 0, {}, true});
+    for (int p = 0; p < size(); ++p) add({CheckKind::NotNull, p, -1, -1, 0, {}, true});
+    for (int p = 0; p < size(); ++p) add_parameter(p);
+    for (Expr condition : program_.requirements)
+      add({CheckKind::Requires, -1, -1, -1, 0, condition, true});
+    for (int p = 0; p < size(); ++p)
+      for (int o = 0; o < p; ++o)
+        if (program_.parameters[p].is_output) add({CheckKind::Overlap, p, -1, o, 0, {}, false});
+    add({CheckKind::WorkspaceSize, -1, -1, -1, 0, {}, false});
+    add({CheckKind::WorkspaceAlignment, -1, -1, -1, kWorkspaceAlignment, {}, false});
+    for (int p = 0; p < size(); ++p) add({CheckKind::WorkspaceOverlap, p, -1, -1, 0, {}, false});
+    return std::move(checks_);
+  }
+
+ private:
+  int size() const { return static_cast<int>(program_.parameters.size()); }
+  void add(Check check) { checks_.push_back(check); }
+
+  // A dimension can be compared once the extents in it are bound; until then it waits.
+  void add_parameter(int p) {
+    const Parameter& parameter = program_.parameters[p];
+    const int rank = static_cast<int>(parameter.shape.size());
+    add({CheckKind::Rank, p, -1, -1, rank, {}, true});
+    add({CheckKind::ElementType, p, -1, -1, 0, {}, true});
+    add({CheckKind::Device, p, -1, -1, 0, {}, true});
+    if (rank > 0) add({CheckKind::ShapeNotNull, p, -1, -1, 0, {}, true});
+    for (int d = 0; d < rank; ++d) {
+      const auto* binding = find_binding(p, d);
+      if (binding == nullptr) {
+        waiting_.push_back({CheckKind::Shape, p, d, -1, 0, parameter.shape[d], true});
+        continue;
+      }
+      seen_.push_back(*binding);
+      add_range(p, d, parameter.shape[d], binding->extent);
+    }
+    std::erase_if(waiting_, [&](const Check& check) {
+      const bool ready = bound_extents_cover(check.expr, seen_);
+      if (ready) add(check);
+      return ready;
+    });
+    add({CheckKind::Strides, p, -1, -1, 0, {}, false});
+    add({CheckKind::Bytes, p, -1, -1, ir::size_bytes(parameter.type), {}, true});
+    add({CheckKind::Alignment, p, -1, -1, ir::size_bytes(parameter.type), {}, false});
+    if (parameter.is_output) add({CheckKind::Writable, p, -1, -1, 0, {}, false});
+  }
+
+  void add_range(int p, int d, Expr extent, Symbol name) {
+    const auto decl = std::find_if(program_.extents.begin(), program_.extents.end(),
+                                   [&](const ir::ExtentDecl& e) { return e.name == name; });
+    const bool declared = decl != program_.extents.end();
+    add({CheckKind::ExtentMin, p, d, -1, declared ? std::max<std::int64_t>(decl->min, 0) : 0,
+         extent, true});
+    if (declared && decl->max) add({CheckKind::ExtentMax, p, d, -1, *decl->max, extent, true});
+    if (declared && decl->multiple_of > 1)
+      add({CheckKind::ExtentMultiple, p, d, -1, decl->multiple_of, extent, true});
+  }
+
+  const ExtentBinding* find_binding(int p, int d) const {
+    auto it = std::find_if(bindings_.begin(), bindings_.end(), [&](const ExtentBinding& b) {
+      return b.parameter == p && b.dimension == d;
+    });
+    return it == bindings_.end() ? nullptr : &*it;
+  }
+
+  const Program& program_;
+  const std::vector<ExtentBinding>& bindings_;
+  std::vector<ExtentBinding> seen_;
+  std::vector<Check> waiting_;
+  std::vector<Check> checks_;
+};
+
+// A stack discipline: a buffer lies after the buffers around it; siblings share their bytes.
+class WorkspacePlanner {
+ public:
+  WorkspacePlanner(ir::Context& context, WorkspacePlan& plan) : context_(context), plan_(plan) {}
+
+  // Bytes needed up to the end of everything in `stmt`, when it begins at `offset`.
+  Result<Expr> place(Stmt stmt, Expr offset) {
+    if (const auto* block = stmt.as<Block>()) return place_block(*block, offset);
+    if (const auto* loop = stmt.as<For>()) return place_loop(*loop, offset);
+    if (const auto* branch = stmt.as<If>()) {
+      TILEWRIGHT_TRY(then_end, place(branch->then_body, offset));
+      if (!branch->else_body) return then_end;
+      TILEWRIGHT_TRY(else_end, place(branch->else_body, offset));
+      return context_.max(then_end, else_end);
+    }
+    if (const auto* let = stmt.as<Let>()) {
+      if (let->value.type() == ScalarType::Index)
+        lets_[let->var] = ir::substitute(context_, let->value, lets_);
+      return place(let->body, offset);
+    }
+    if (const auto* alloc = stmt.as<Alloc>()) return place_alloc(*alloc, offset);
+    return offset;
+  }
+
+ private:
+  Result<Expr> place_block(const Block& block, Expr offset) {
+    Expr end = offset;
+    for (Stmt child : block.body) {
+      TILEWRIGHT_TRY(child_end, place(child, offset));
+      end = end == offset ? child_end : (child_end == offset ? end : context_.max(end, child_end));
+    }
+    return end;
+  }
+
+  Result<Expr> place_loop(const For& loop, Expr offset) {
+    if (loop.loop == LoopKind::Vector) return place_vector(loop, offset);
+    if (loop.loop != LoopKind::Parallel || in_parallel_) return place(loop.body, offset);
+    in_parallel_ = true;
+    auto slice = place(loop.body, context_.index(0));
+    in_parallel_ = false;
+    TILEWRIGHT_CHECK_OK(slice);
+    if (*slice == context_.index(0)) return offset;
+    plan_.slice_begin[loop.var] = offset;
+    plan_.slice_size[loop.var] = *slice;
+    return context_.add(offset, context_.mul(context_.var(plan_.workers), *slice));
+  }
+
+  // Inside a vector loop each lane has its own copy of a buffer.
+  Result<Expr> place_vector(const For& loop, Expr offset) {
+    const auto* lower = loop.lower.as<ir::IntConst>();
+    const auto* upper = loop.upper.as<ir::IntConst>();
+    const std::int64_t outer = lanes_;
+    if (lower && upper) lanes_ *= std::max<std::int64_t>(upper->value - lower->value, 1);
+    auto end = place(loop.body, offset);
+    lanes_ = outer;
+    return end;
+  }
+
+  Result<Expr> place_alloc(const Alloc& alloc, Expr offset) {
+    if (alloc.space != Space::Workspace) return place(alloc.body, offset);
+    Expr bytes = context_.index(ir::size_bytes(alloc.type) * lanes_);
+    for (Expr extent : alloc.extents) {
+      const Expr size = ir::substitute(context_, extent, lets_);
+      if (!ir::free_vars(size).empty() || !ir::reads(size).empty())
+        return fail(Code::WorkspaceExtent, {},
+                    "the size of workspace buffer `" + std::string(alloc.buffer.text()) +
+                        "` depends on a loop variable, so no query can give it",
+                    "allocate for the largest tile: an extent over the sizes alone");
+      bytes = context_.mul(bytes, size);
+    }
+    plan_.offset[alloc.buffer] = offset;
+    return place(alloc.body, context_.add(offset, aligned(bytes)));
+  }
+
+  Expr aligned(Expr bytes) {
+    const Expr alignment = context_.index(kWorkspaceAlignment);
+    return context_.mul(context_.ceil_div(bytes, kWorkspaceAlignment), alignment);
+  }
+
+  ir::Context& context_;
+  WorkspacePlan& plan_;
+  ir::Substitution lets_;
+  std::int64_t lanes_ = 1;
+  bool in_parallel_ = false;
+};
+
+}  // namespace
+
+std::string_view check_text(CheckKind kind) {
+  switch (kind) {
+    case CheckKind::Cpu: return "this processor lacks instructions that the library was built for";
+    case CheckKind::Call: return "the call context, its executor or its error detail is malformed";
+    case CheckKind::NotNull: return "the descriptor is null";
+    case CheckKind::Rank: return "wrong rank";
+    case CheckKind::ElementType: return "wrong element type";
+    case CheckKind::Device: return "the tensor is not in host memory";
+    case CheckKind::ShapeNotNull: return "the shape is null";
+    case CheckKind::ExtentMin: return "the extent is below its declared minimum";
+    case CheckKind::ExtentMax: return "the extent is above its declared maximum";
+    case CheckKind::ExtentMultiple: return "the extent is not the declared multiple";
+    case CheckKind::Shape: return "wrong extent";
+    case CheckKind::Strides: return "the strides are not compact row-major";
+    case CheckKind::Bytes:
+      return "the elements do not fit the bytes of the tensor, or data is null";
+    case CheckKind::Alignment: return "the data is not aligned to one element";
+    case CheckKind::Writable: return "an output is marked read-only";
+    case CheckKind::Requires: return "a requirement of the algorithm does not hold";
+    case CheckKind::Overlap: return "an output shares bytes with another argument";
+    case CheckKind::WorkspaceSize: return "the workspace is null or too small";
+    case CheckKind::WorkspaceAlignment: return "the workspace is not aligned";
+    case CheckKind::WorkspaceOverlap: return "the workspace shares bytes with an argument";
+  }
+  __builtin_unreachable();
+}
+
+Result<Contract> derive_contract(ir::Context& context, const Program& program) {
+  Contract contract;
+  TILEWRIGHT_TRY(bindings, bind_extents(program));
+  contract.bindings = std::move(bindings);
+  contract.checks = CheckList(program, contract.bindings).make();
+  contract.workspace.workers = context.symbol("workers");
+  TILEWRIGHT_TRY(
+      total, WorkspacePlanner(context, contract.workspace).place(program.body, context.index(0)));
+  contract.workspace.total = total;
+  return contract;
+}
+
+}  // namespace tilewright::program

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a library function demands of its arguments, derived from the Program alone, as one ordered list:
+// the code generator emits it, the header documents it, the manifest prints it. Also the caller's workspace:
+// where each buffer lies in it and how large it is. Laws: when every check passes, each extent has the value
+// that the shapes say, and no check reads what an earlier one has not made safe to read.
+// Tests: tests/unit/lowering/program/contract_test.cpp.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "frontend/base/result.h"
+#include "lowering/program/program.h"
+
+namespace tilewright::program {
+
+// An extent's value is read from the first input dimension that is exactly it (else an output's).
+struct ExtentBinding {
+  Symbol extent;
+  int parameter = 0;
+  int dimension = 0;
+};
+
+enum class CheckKind : std::uint8_t {
+  Cpu,  // the target's instructions are there
+  Call,  // the call context, its executor and error detail are well formed
+  NotNull,  // a descriptor
+  Rank,  // value: the rank
+  ElementType,  // of parameter `argument`
+  Device,  // host memory
+  ShapeNotNull,  // the shape array, where the rank is not 0
+  ExtentMin,  // value: least allowed; binds the extent in `expr` on first sight
+  ExtentMax,  // value: largest allowed
+  ExtentMultiple,  // value: divisor
+  Shape,  // the dimension equals `expr`
+  Strides,  // null, or compact row-major
+  Bytes,  // element count and size fit 63 bits and size_bytes; data is there
+  Alignment,  // value: of one element
+  Writable,  // an output is not marked read-only
+  Requires,  // `expr` holds
+  Overlap,  // arguments `argument` and `other` share no byte
+  WorkspaceSize,  // at least the formula
+  WorkspaceAlignment,  // value: the alignment
+  WorkspaceOverlap,  // the workspace shares no byte with `argument`
+};
+std::string_view check_text(CheckKind kind);
+
+struct Check {
+  CheckKind kind = CheckKind::Call;
+  int argument = -1;
+  int dimension = -1;
+  int other = -1;
+  std::int64_t value = 0;
+  Expr expr;
+  bool in_query = false;  // `_query` makes this check too
+};
+
+// Offsets are relative to the start of the caller's workspace, or inside a parallel loop to the worker's
+// slice. All are expressions over extents and `workers`.
+struct WorkspacePlan {
+  std::unordered_map<Symbol, Expr> offset;  // bytes, by buffer
+  std::unordered_map<Symbol, Expr> slice_begin;  // bytes, by variable of an outermost parallel loop
+  std::unordered_map<Symbol, Expr> slice_size;  // bytes of one worker
+  Symbol workers;  // the variable that stands for the number of workers
+  Expr total;  // bytes
+};
+inline constexpr std::int64_t kWorkspaceAlignment = 64;
+
+struct Contract {
+  std::vector<ExtentBinding> bindings;
+  std::vector<Check> checks;
+  WorkspacePlan workspace;
+};
+
+// Refuses a Program with an extent that no dimension gives (E0601), or with a workspace buffer whose size
+// depends on a loop variable (E0602).
+Result<Contract> derive_contract(ir::Context& context, const Program& program);
+
+}  // namespace tilewright::program

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedules/machine/machine.h"
+
+#include <algorithm>
+#include <set>
+
+#include "frontend/base/format.h"
+#include "schedules/machine/embedded.h"
+#include "schedules/machine/text.h"
+
+namespace tilewright::machine {
+
+namespace {
+
+// The first piece of evidence names the key, which a reader turns into a place.
+Failure contradiction(const std::string& key, const std::string& value, std::string message,
+                      std::string remedy) {
+  return fail(
+      {Code::MachineInconsistent, {}, std::move(message), std::move(remedy), {}, {{key, value}}});
+}
+
+Result<Ok> verify_isa(const Machine& machine) {
+  const Isa* isa = find_isa(machine.isa);
+  if (isa == nullptr) {
+    std::string names;
+    for (const Isa& known : all_isas())
+      names += (names.empty() ? "`" : ", `") + std::string(known.name) + "`";
+    return contradiction("isa", machine.isa,
+                         in_backticks(machine.isa) + " is no instruction set known here",
+                         "use one of " + names);
+  }
+  const std::int64_t bits = machine.vector.bits;
+  if (bits > isa->vector_bits || (bits & (bits - 1)) != 0)
+    return contradiction("vector.bits", std::to_string(bits),
+                         "vectors of " + std::to_string(bits) + " bits on `" + machine.isa + "`",
+                         "give a power of two up to " + std::to_string(isa->vector_bits));
+  if (machine.vector.registers > isa->vector_registers)
+    return contradiction(
+        "vector.registers", std::to_string(machine.vector.registers),
+        std::to_string(machine.vector.registers) + " vector registers on `" + machine.isa + "`",
+        "give at most " + std::to_string(isa->vector_registers));
+  return Ok{};
+}
+
+Result<Ok> verify_caches(const Machine& machine) {
+  const Cache* before = nullptr;
+  for (const Cache& cache : machine.caches) {
+    const std::string level = std::to_string(cache.level);
+    if (cache.level != (before == nullptr ? 1 : before->level + 1))
+      return contradiction("cache", level, "cache levels that do not count 1, 2, 3",
+                           "list each level once, the nearest first");
+    if ((cache.line_bytes & (cache.line_bytes - 1)) != 0 || cache.bytes % cache.line_bytes != 0)
+      return contradiction(
+          "cache", level,
+          "lines of the level-" + level + " cache that are no power of two or do not fill it",
+          "give the size of a line and a size that is a multiple of it");
+    if (cache.shared_by > machine.cores)
+      return contradiction("cache", level,
+                           "a level-" + level + " cache shared by " +
+                               std::to_string(cache.shared_by) + " of " +
+                               std::to_string(machine.cores) + " cores",
+                           "give at most the number of cores");
+    if (before != nullptr && cache.shared_by < before->shared_by)
+      return contradiction(
+          "cache", level, "a level-" + level + " cache shared by fewer cores than the level before",
+          "a farther level is shared by at least as many cores");
+    before = &cache;
+  }
+  if (machine.caches.empty())
+    return contradiction("cache", "0", "no cache at all", "list at least the nearest level");
+  return Ok{};
+}
+
+Result<Ok> verify_peaks(const Machine& machine) {
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const Peak& peak : machine.peaks)
+    if (!seen.insert({peak.type, peak.unit}).second)
+      return contradiction("peak", peak.unit,
+                           "two peaks of `" + peak.type + "` on `" + peak.unit + "`",
+                           "keep one of them");
+  return Ok{};
+}
+
+}  // namespace
+
+const Peak* Machine::find_peak(std::string_view type) const {
+  const Peak* best = nullptr;
+  for (const Peak& peak : peaks)
+    if (peak.type == type && (best == nullptr || peak.core_gflops > best->core_gflops))
+      best = &peak;
+  return best;
+}
+
+const Cache* Machine::find_cache(std::int64_t level) const {
+  for (const Cache& cache : caches)
+    if (cache.level == level) return &cache;
+  return nullptr;
+}
+
+const std::vector<Isa>& all_isas() {
+  static const std::vector<Isa> isas = {{"x86-64-v3", 256, 16}, {"x86-64-v4", 512, 32}};
+  return isas;
+}
+
+const Isa* find_isa(std::string_view name) {
+  for (const Isa& isa : all_isas())
+    if (isa.name == name) return &isa;
+  return nullptr;
+}
+
+Result<Ok> verify(const Machine& machine) {
+  TILEWRIGHT_CHECK_OK(verify_isa(machine));
+  TILEWRIGHT_CHECK_OK(verify_caches(machine));
+  TILEWRIGHT_CHECK_OK(verify_peaks(machine));
+  return Ok{};
+}
+
+std::vector<std::string_view> builtin_names() {
+  std::vector<std::string_view> names;
+  for (const EmbeddedFile& file : embedded_files()) names.push_back(file.name);
+  return names;
+}
+
+Result<Machine> find_machine(std::string_view name) {
+  for (const EmbeddedFile& file : embedded_files())
+    if (file.name == name)
+      return parse_machine(Source(std::string(name) + ".toml", std::string(file.text)));
+  std::string names;
+  for (std::string_view known : builtin_names())
+    names += (names.empty() ? "`" : ", `") + std::string(known) + "`";
+  return fail(Code::UnknownMachine, {}, "no machine is named " + in_backticks(name),
+              "use one of " + names + ", or the path of a machine file ending in `.toml`");
+}
+
+bool is_machine_path(std::string_view name) {
+  return name.ends_with(".toml") || name.find('/') != std::string_view::npos;
+}
+
+}  // namespace tilewright::machine

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A Program run in the plainest way, straight from the words of program.h: lanes of a vector loop together,
+// statement by statement, every operation by ir::evaluate_op. Slow, without traps; an oracle of its own
+// beside the Program interpreter, for tests of generated code.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "frontend/ir/evaluate.h"
+#include "lowering/program/program.h"
+
+namespace tilewright::test {
+
+class PlainRun {
+ public:
+  PlainRun(const program::Program& program, const ir::Bindings& bindings, ir::TensorMap& tensors)
+      : bindings_(bindings), tensors_(tensors) {
+    std::vector<Lane> lanes(1);
+    run(program.body, lanes);
+  }
+  bool undefined() const { return undefined_; }
+
+ private:
+  struct Lane {
+    int number = -1;  // of the vector loop, or -1
+    std::map<Symbol, ir::Scalar> values;
+  };
+  using Lanes = std::vector<Lane>;
+
+  // A buffer allocated in a vector loop is one per lane.
+  ir::Tensor& tensor(Symbol name, const Lane& lane) {
+    if (auto it = private_.find(name); it != private_.end()) return it->second[lane.number];
+    return tensors_.at(name);
+  }
+
+  std::vector<std::int64_t> indices(std::span<const ir::Expr> exprs, const Lane& lane) {
+    std::vector<std::int64_t> out;
+    for (ir::Expr e : exprs) out.push_back(value(e, lane).i);
+    return out;
+  }
+
+  ir::Scalar value(ir::Expr expr, const Lane& lane) {
+    using namespace ir;
+    return visit(
+        expr, Overloaded{
+                  [&](const IntConst&) { return constant_value(expr); },
+                  [&](const FloatConst&) { return constant_value(expr); },
+                  [&](const BoolConst&) { return constant_value(expr); },
+                  [&](const Var& v) { return lane.values.at(v.name); },
+                  [&](const Extent& e) { return Scalar{.i = bindings_.at(e.name)}; },
+                  [&](const Read& r) {
+                    const Tensor& t = tensor(r.tensor, lane);
+                    return t.data.at(t.offset(indices(r.indices, lane)));
+                  },
+                  [&](const Op& op) {
+                    std::vector<Scalar> args;
+                    for (Expr a : op.args) args.push_back(value(a, lane));
+                    return evaluate_op(op.op, op.args[0].type(), args.data(), &undefined_);
+                  },
+                  [&](const Select& s) {
+                    return value(value(s.condition, lane).i ? s.then_value : s.else_value, lane);
+                  },
+                  [&](const Cast& c) {
+                    return evaluate_cast(c.value.type(), c.type, value(c.value, lane), &undefined_);
+                  },
+                  [&](const RoundTo& r) {
+                    return evaluate_round_to(r.type, r.grid, value(r.value, lane));
+                  },
+                  [&](const Fold&) { return Scalar{.i = 0}; }});
+  }
+
+  void run(program::Stmt stmt, Lanes& lanes) {
+    using namespace program;
+    if (!stmt || lanes.empty()) return;
+    visit(stmt, ir::Overloaded{[&](const Block& s) {
+                                 for (Stmt child : s.body) run(child, lanes);
+                               },
+                               [&](const For& s) { run_loop(s, lanes); },
+                               [&](const If& s) { run_if(s, lanes); },
+                               [&](const Let& s) {
+                                 for (Lane& lane : lanes) lane.values[s.var] = value(s.value, lane);
+                                 run(s.body, lanes);
+                               },
+                               [&](const Alloc& s) { run_alloc(s, lanes); },
+                               [&](const Store& s) { run_store(s, lanes); }});
+  }
+
+  void run_loop(const program::For& loop, Lanes& lanes) {
+    if (loop.loop == program::LoopKind::Vector) {
+      Lanes inner;
+      const std::int64_t lower = value(loop.lower, lanes[0]).i;
+      const std::int64_t upper = value(loop.upper, lanes[0]).i;
+      for (std::int64_t i = lower; i < upper; ++i) {
+        inner.push_back(lanes[0]);
+        inner.back().number = static_cast<int>(i - lower);
+        inner.back().values[loop.var] = ir::Scalar{.i = i};
+      }
+      return run(loop.body, inner);
+    }
+    for (std::int64_t step = 0;; ++step) {
+      Lanes active;
+      for (const Lane& lane : lanes) {
+        const std::int64_t i = value(loop.lower, lane).i + step;
+        if (i >= value(loop.upper, lane).i) continue;
+        active.push_back(lane);
+        active.back().values[loop.var] = ir::Scalar{.i = i};
+      }
+      if (active.empty()) return;
+      run(loop.body, active);
+    }
+  }
+
+  void run_if(const program::If& branch, Lanes& lanes) {
+    Lanes arms[2];
+    for (const Lane& lane : lanes) arms[value(branch.condition, lane).i ? 0 : 1].push_back(lane);
+    run(branch.then_body, arms[0]);
+    run(branch.else_body, arms[1]);
+  }
+
+  void run_alloc(const program::Alloc& alloc, Lanes& lanes) {
+    const ir::Tensor fresh = ir::make_tensor(alloc.type, indices(alloc.extents, lanes[0]));
+    if (lanes[0].number < 0) {
+      tensors_[alloc.buffer] = fresh;
+    } else {
+      private_[alloc.buffer].assign(static_cast<std::size_t>(lanes.back().number) + 1, fresh);
+    }
+    run(alloc.body, lanes);
+  }
+
+  void run_store(const program::Store& store, Lanes& lanes) {
+    std::vector<ir::Scalar> values;
+    for (const Lane& lane : lanes) values.push_back(value(store.value, lane));
+    for (std::size_t l = 0; l < lanes.size(); ++l) {
+      ir::Tensor& t = tensor(store.buffer, lanes[l]);
+      t.data.at(t.offset(indices(store.indices, lanes[l]))) = values[l];
+    }
+  }
+
+  const ir::Bindings& bindings_;
+  ir::TensorMap& tensors_;
+  std::map<Symbol, std::vector<ir::Tensor>> private_;
+  bool undefined_ = false;
+};
+
+}  // namespace tilewright::test

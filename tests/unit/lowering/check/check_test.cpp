@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The check of a Program against its algorithm: it reaches tails, finds what is wrong in them alone, and is
+// honest about what it did not do. Programs are written here by hand.
+#include "lowering/check/check.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "frontend/base/json.h"
+#include "frontend/ir/text.h"
+#include "lowering/check/plan.h"
+#include "lowering/program/text.h"
+
+namespace tilewright::check {
+namespace {
+
+constexpr const char* kDouble = R"(
+algorithm double(N) {
+  input x : f32[N]
+  output y[n < N] : f32 = x[n] * 2.0
+})";
+
+// Tiles of 16 with a tail; `tail` is the factor there.
+std::string tiled_double(const std::string& tail, const std::string& extent = "N") {
+  return "program double for double {\n  extent " + extent + R"(
+  input x : f32[N]
+  output y : f32[N]
+  for no in 0 .. (N + 15) / 16 {
+    if no * 16 + 16 <= N {
+      vector ni in 0 .. 16 { y[no * 16 + ni] = x[no * 16 + ni] * 2.0 }
+    } else {
+      for ni in 0 .. N - no * 16 { y[no * 16 + ni] = x[no * 16 + ni] * )" +
+         tail + R"( }
+    }
+  }
+})";
+}
+
+struct Case {
+  ir::Context context;
+  ir::Algorithm algorithm;
+  program::Program program;
+
+  Case(const std::string& algorithm_text, const std::string& program_text) {
+    auto a = ir::parse_algorithm(context, Source("case.tw", algorithm_text));
+    EXPECT_TRUE(a.ok()) << (a.ok() ? "" : a.diagnostics()[0].message);
+    if (a.ok()) algorithm = *a;
+    auto p = program::parse_program(context, Source("case.twp", program_text));
+    EXPECT_TRUE(p.ok()) << (p.ok() ? "" : p.diagnostics()[0].message);
+    if (p.ok()) program = *p;
+  }
+  Result<Report> check(const Options& options = {}) {
+    return check_program(context, algorithm, program, options);
+  }
+  std::set<std::int64_t> sizes_of(const Report& report, std::string_view extent) {
+    std::set<std::int64_t> out;
+    for (const Run& run : report.runs) out.insert(run.sizes.at(context.symbol(extent)));
+    return out;
+  }
+};
+
+TEST(Check, ReachesFullTileAndTailInThreeRunsOrMore) {
+  Case c(kDouble, tiled_double("2.0"));
+  const auto report = c.check();
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->verdict, Verdict::Checked);
+  EXPECT_GE(report->runs.size(), 3u);
+  EXPECT_TRUE(report->unreached.empty()) << report->unreached.front();
+  const std::set<std::int64_t> sizes = c.sizes_of(*report, "N");
+  EXPECT_TRUE(sizes.contains(0));
+  EXPECT_TRUE(sizes.contains(1));
+  EXPECT_GE(*sizes.rbegin(), 16);
+  EXPECT_GT(report->cells, 16);
+  EXPECT_LE(report->worst_ratio, 1.0);
+  EXPECT_TRUE(report->runs.back().wide);
+}
+
+TEST(Check, RefutesWhatIsWrongInTheFullTileAlone) {
+  std::string text = tiled_double("2.0");
+  text.replace(text.find("* 2.0"), 5, "* 3.0");
+  Case c(kDouble, text);
+  const auto report = c.check();
+  ASSERT_TRUE(report.ok());
+  ASSERT_EQ(report->verdict, Verdict::Refuted);
+  ASSERT_EQ(report->findings.size(), 1u);
+  EXPECT_EQ(report->findings[0].code, Code::CheckRefuted);
+  EXPECT_EQ(verdict_line(c.program, *report), "refuted");
+
+  // The evidence replays: the same sizes and seed refute again.
+  Options replay;
+  replay.sizes = {report->runs.back().sizes};
+  replay.seed = report->runs.back().seed;
+  replay.wide = report->runs.back().wide;
+  const auto again = c.check(replay);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->verdict, Verdict::Refuted);
+  EXPECT_EQ(again->findings[0].evidence, report->findings[0].evidence);
+}
+
+TEST(Check, RefutesWhatIsWrongInTheTailAlone) {
+  Case c(kDouble, tiled_double("1.999"));
+  const auto report = c.check();
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->verdict, Verdict::Refuted);
+}
+
+TEST(Check, RefutesAnErrorBeyondTheBoundButNotOneWithinIt) {
+  // One ulp of 2.0 is far beyond the bound of one exact product; the same product spelled as a sum is exact.
+  Case wrong(kDouble, tiled_double("2.0000005"));
+  Case right(kDouble, R"(program double for double {
+  extent N
+  input x : f32[N]
+  output y : f32[N]
+  for n in 0 .. N { y[n] = x[n] + x[n] }
+})");
+  EXPECT_EQ(wrong.check()->verdict, Verdict::Refuted);
+  EXPECT_EQ(right.check()->verdict, Verdict::Checked);
+}
+
+TEST(Check, RefutesWhatTraps) {
+  Case c(kDouble, R"(program double for double {
+  extent N
+  input x : f32[N]
+  output y : f32[N]
+  for n in 0 .. N { y[n] = x[n + 1] * 2.0 }
+})");
+  const auto report = c.check();
+  ASSERT_TRUE(report.ok());
+  ASSERT_EQ(report->verdict, Verdict::Refuted);
+  EXPECT_EQ(report->findings[0].code, Code::BufferOutOfBounds);
+}
+
+TEST(Check, NamesWhatItCouldNotReach) {
+  Case c(kDouble, R"(program double for double {
+  extent N
+  input x : f32[N]
+  output y : f32[N]
+  for n in 0 .. N {
+    if n < 0 { y[n] = 0.0 } else { y[n] = x[n] * 2.0 }
+  }
+})");
+  const auto report = c.check();
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->verdict, Verdict::Checked);
+  ASSERT_EQ(report->unreached.size(), 1u);
+  EXPECT_NE(report->unreached[0].find("n < 0"), std::string::npos) << report->unreached[0];
+}
+
+TEST(Check, SaysThatItDidNotCheckWhatCostsTooMuch) {
+  Case c(std::string(kDouble).replace(std::string(kDouble).find("(N)"), 3,
+                                      "(N min 1000000 max 1000000)"),
+         tiled_double("2.0", "N min 1000000 max 1000000"));
+  Options options;
+  options.step_budget = 1000;
+  const auto report = c.check(options);
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->verdict, Verdict::NotChecked);
+  EXPECT_TRUE(report->runs.empty());
+  EXPECT_FALSE(report->reason.empty());
+}
+
+TEST(Check, FixedExtentsGetSeveralInputs) {
+  Case c(std::string(kDouble).replace(std::string(kDouble).find("(N)"), 3, "(N min 5 max 5)"),
+         tiled_double("2.0", "N min 5 max 5"));
+  const auto report = c.check();
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->verdict, Verdict::Checked);
+  std::set<std::uint64_t> seeds;
+  for (const Run& run : report->runs) seeds.insert(run.seed);
+  EXPECT_GE(seeds.size(), 3u);
+}
+
+TEST(Check, IsDeterministic) {
+  Case a(kDouble, tiled_double("2.0"));
+  Case b(kDouble, tiled_double("2.0"));
+  EXPECT_EQ(to_json(a.program, *a.check()).dump(), to_json(b.program, *b.check()).dump());
+}
+
+TEST(Check, WantsTheSameParameters) {
+  Case c(R"(
+algorithm double(N) {
+  input x : f64[N]
+  output y[n < N] : f64 = x[n] * 2.0
+})",
+         tiled_double("2.0"));
+  const auto report = c.check();
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.diagnostics()[0].code, Code::ProgramInterface);
+}
+
+TEST(Check, FailsWhereNoSizesAreAllowed) {
+  Case c(R"(
+algorithm double(N) {
+  requires N < 0
+  input x : f32[N]
+  output y[n < N] : f32 = x[n] * 2.0
+})",
+         R"(program double for double {
+  extent N
+  requires N < 0
+  input x : f32[N]
+  output y : f32[N]
+  for n in 0 .. N { y[n] = x[n] * 2.0 }
+})");
+  const auto report = c.check();
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.diagnostics()[0].code, Code::NoSizes);
+}
+
+TEST(CheckPlan, ValuesKeepToTheDeclaration) {
+  Case c(std::string(kDouble).replace(std::string(kDouble).find("(N)"), 3,
+                                      "(N min 3 max 100 multiple_of 8)"),
+         tiled_double("2.0", "N min 3 max 100 multiple_of 8"));
+  const auto values = candidate_values(c.program);
+  ASSERT_EQ(values.size(), 1u);
+  ASSERT_FALSE(values[0].empty());
+  for (std::int64_t value : values[0]) {
+    EXPECT_GE(value, 3);
+    EXPECT_LE(value, 100);
+    EXPECT_EQ(value % 8, 0);
+  }
+  EXPECT_TRUE(std::set<std::int64_t>(values[0].begin(), values[0].end()).contains(16));
+}
+
+TEST(CheckPlan, DryRunCostGrowsWithTheSizeAndIsCheapToGet) {
+  Case c(kDouble, tiled_double("2.0"));
+  auto cost = [&](std::int64_t n) { return dry_run(c.program, {{c.context.symbol("N"), n}}).cost; };
+  EXPECT_LT(cost(1), cost(16));
+  EXPECT_LT(cost(16), cost(1600));
+  // Not run iteration by iteration.
+  EXPECT_GT(cost(std::int64_t{1} << 40), std::int64_t{1} << 40);
+}
+
+}  // namespace
+}  // namespace tilewright::check
