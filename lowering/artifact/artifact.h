@@ -23,7 +23,7 @@ struct Origin {
   std::string schedule_name;
   std::string schedule_hash;
   std::string verdict;  // "checked for sizes M=1 N=7, ..."
-  Json check;           // how the verdict came about; null: nothing to say
+  Json check;  // how the verdict came about; null: nothing to say
 };
 
 struct Artifact {

@@ -102,7 +102,9 @@ std::string make_manifest(const program::Program& program, const program::Contra
                                 .add("workers", "num_workers of the executor, 1 without one")
                                 .add("alignment", program::kWorkspaceAlignment)
                                 .done());
-  manifest.add("checks", std::move(checks)).add("verdict", origin.verdict).add("check", origin.check);
+  manifest.add("checks", std::move(checks))
+      .add("verdict", origin.verdict)
+      .add("check", origin.check);
   manifest.add("trusted", std::move(trusted));
   manifest.add("files", Members()
                             .add("library", file_json(files.library_name, files.library))
