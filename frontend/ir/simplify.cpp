@@ -225,13 +225,37 @@ class Simplifier {
   Expr linear(Expr expr) {
     auto form = linear_form(expr);
     if (!form) return {};
-    while (join_division(*form)) {
+    while (join_division(*form) || make_remainder(*form)) {
     }
     return to_expr(context_, *form);
   }
 
+  // x * k - (x / c) * c*k = (x mod c) * k: what is left over behind the full tiles.
+  bool make_remainder(LinearForm& form) const {
+    for (const auto& [quotient, scale] : form.terms) {
+      const auto* div = quotient.as<Op>();
+      if (!div || div->op != OpCode::Div) continue;
+      const auto divisor = index_constant(div->args[1]);
+      if (!divisor || *divisor <= 0 || scale % *divisor != 0 || scale == INT64_MIN) continue;
+      const std::int64_t k = -scale / *divisor;
+      auto whole = linear_form(div->args[0]);
+      LinearForm rest = form;
+      std::erase_if(rest.terms, [q = quotient](const auto& term) { return term.first == q; });
+      LinearForm remainder;
+      remainder.terms.emplace_back(context_.floor_mod(div->args[0], div->args[1]), 1);
+      // Only where all of x goes.
+      if (!whole || !accumulate(rest, *whole, -k) || !accumulate(rest, remainder, k) ||
+          rest.terms.size() >= form.terms.size())
+        continue;
+      sort_terms(rest);
+      form = std::move(rest);
+      return true;
+    }
+    return false;
+  }
+
   // (x / c) * c*k + (x mod c) * k = x * k: what a fused loop that was split again leaves behind.
-  bool join_division(LinearForm& form) {
+  bool join_division(LinearForm& form) const {
     for (const auto& [quotient, scale] : form.terms) {
       const auto* div = quotient.as<Op>();
       if (!div || div->op != OpCode::Div) continue;

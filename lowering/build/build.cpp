@@ -92,6 +92,20 @@ std::vector<const tree::Nest*> Builder::placed_at(Symbol nest, Symbol loop) cons
   return out;
 }
 
+bool Builder::reads_regions(const tree::Nest& nest) const {
+  auto is_region = [&](Symbol tensor) {
+    return std::any_of(schedule.tree.nests.begin(), schedule.tree.nests.end(),
+                       [&](const tree::Nest& n) {
+                         if (!n.at || n.name == nest.name) return false;
+                         return n.stage ? n.stage->tensor == tensor : n.name == tensor;
+                       });
+  };
+  if (nest.stage) return is_region(nest.stage->tensor);
+  for (const ir::Read* read : ir::reads(equation(nest.name)->value))
+    if (is_region(read->tensor)) return true;
+  return false;
+}
+
 bool Builder::stands_inside(const tree::Nest& nest, const tree::Nest& owner, Symbol loop) const {
   if (&nest == &owner) return true;
   const tree::Nest* n = &nest;

@@ -26,6 +26,9 @@ struct Region {
   std::vector<Expr> lower;
   std::vector<Expr> size;
   std::vector<Expr> max_size;
+  // When some cell of the box is needed; null: always, or it does not matter since any cell of the tensor
+  // can be had. In an iteration beyond the data the box may hold cells that nothing has computed.
+  Expr needed;
 };
 
 // Where the cells of a tensor are for the code being emitted: cell - lower, through the layout if there is one.
@@ -80,9 +83,12 @@ class Builder {
   // True when `nest` is `owner` or stands (through any number of placements) inside `owner`'s loop or one
   // further in.
   bool stands_inside(const tree::Nest& nest, const tree::Nest& owner, Symbol loop) const;
-  // The box of a tensor that the nests inside owner.loop read, with the loops in `values` fixed.
-  Result<Region> required_region(Symbol tensor, const tree::Nest& owner, Symbol loop,
+  // The box that `nest`, placed at owner.loop, has to fill: the cells of its tensor that the nests inside the
+  // loop read, with the loops in `values` fixed.
+  Result<Region> required_region(const tree::Nest& nest, const tree::Nest& owner, Symbol loop,
                                  const LoopSpace& space, const LoopValues& values, const Env& env);
+  // True when the nest reads a tensor of which only a region is computed or copied somewhere.
+  bool reads_regions(const tree::Nest& nest) const;
   Region whole(const std::vector<Expr>& shape) const;
 
   Result<Stmt> emit_nest(const tree::Nest& nest, const Region& region, const Env& env);

@@ -151,8 +151,11 @@ Expr LoopSpace::max_extent(Symbol symbol) const {
 std::optional<std::int64_t> LoopSpace::constant_extent(Symbol symbol) const {
   const ir::Interval bound = ir::interval(max_extent(symbol), ranges_);
   const Expr simple = ir::simplify(context_, max_extent(symbol), ranges_);
-  if (const auto* known = simple.as<ir::IntConst>()) return known->value;
-  return bound.lo && bound.lo == bound.hi ? bound.lo : std::nullopt;
+  std::optional<std::int64_t> length;
+  if (const auto* known = simple.as<ir::IntConst>()) length = known->value;
+  if (bound.lo && bound.lo == bound.hi) length = bound.lo;
+  // A loop that never runs has no lanes.
+  return length && *length >= 1 ? length : std::nullopt;
 }
 
 bool LoopSpace::is_fold(Symbol symbol) const {

@@ -48,7 +48,7 @@ class LoopSpace {
   Expr extent(Symbol name, const LoopValues& values) const;
   // An upper bound of extent() in extents of the algorithm alone.
   Expr max_extent(Symbol name) const;
-  // A constant length for a vector or unrolled loop, if there is one.
+  // A constant length of at least 1 for a vector or unrolled loop, if there is one.
   std::optional<std::int64_t> constant_extent(Symbol name) const;
   // The index in the algorithm of a dimension whose count from 0 is given. Precondition: the dimensions that
   // its lower bound names have values.

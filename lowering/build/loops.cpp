@@ -3,6 +3,7 @@
 // The loops of a nest: bounds, guards, peeling and the nests placed in them.
 #include <algorithm>
 
+#include "frontend/ir/text.h"
 #include "frontend/ir/walk.h"
 #include "lowering/build/nest_emitter.h"
 
@@ -49,7 +50,8 @@ Result<Stmt> NestEmitter::loop(std::size_t index, Point& point, const Continue& 
     if (!length)
       return refuse("loop " + quoted(nest_, l.name) + " has no constant length, so it cannot be " +
                         (l.kind == tree::LoopKind::Vector ? "vectorized" : "unrolled"),
-                    "split it by a constant and mark the inner loop");
+                    "split it by a constant and mark the inner loop",
+                    {{"length", ir::print(space_.max_extent(l.name))}});
     return one_loop(l, point, zero, context_.index(*length), true, body);
   }
   const Expr upper = builder_.simplify(space_.extent(l.name, point.values));
@@ -82,12 +84,36 @@ Result<Stmt> NestEmitter::one_loop(const tree::Loop& l, Point point, Expr lower,
   return program::make_for(context_, program_kind(l.kind), var, lower, upper, inside);
 }
 
+// A guard a < b that a loop's own bound implies: with the loop's variable at its last value, which is one
+// less than any operand of a minimum in the bound, the guard still holds.
+bool NestEmitter::follows_from_bounds(const Point& point, Expr guard) const {
+  const auto* less = guard.as<ir::Op>();
+  if (!less || less->op != ir::OpCode::Lt) return false;
+  const auto form = ir::linear_form(context_.sub(less->args[0], less->args[1]));
+  if (!form) return false;
+  for (auto loop = point.env.loops.rbegin(); loop != point.env.loops.rend(); ++loop) {
+    if (form->coefficient(context_.var(loop->var)) <= 0) continue;
+    std::vector<Expr> uppers = {loop->upper};
+    for (std::size_t i = 0; i < uppers.size(); ++i) {
+      const Expr upper = uppers[i];
+      if (const auto* op = upper.as<ir::Op>(); op && op->op == ir::OpCode::Min) {
+        uppers.insert(uppers.end(), op->args.begin(), op->args.end());
+        continue;
+      }
+      const ir::Substitution last = {{loop->var, context_.sub(upper, context_.index(1))}};
+      if (ir::decide(context_, ir::substitute(context_, guard, last), builder_.ranges) == true)
+        return true;
+    }
+  }
+  return false;
+}
+
 std::vector<Expr> NestEmitter::take_guards(Point& point) {
   std::vector<Expr> guards;
   auto take = [&](Expr guard) {
     const Expr simple = builder_.simplify(guard);
     const auto* known = simple.as<ir::BoolConst>();
-    if (known && known->value) return;
+    if ((known && known->value) || follows_from_bounds(point, simple)) return;
     if (std::find(guards.begin(), guards.end(), simple) == guards.end()) guards.push_back(simple);
   };
   for (auto it = point.pending_splits.begin(); it != point.pending_splits.end();) {
@@ -125,8 +151,7 @@ Result<Stmt> NestEmitter::with_placed(std::size_t index, Point& point, const Con
                   "place it at a loop further out");
   std::vector<Region> regions;
   for (const tree::Nest* n : nests) {
-    const Symbol tensor = n->stage ? n->stage->tensor : n->name;
-    TILEWRIGHT_TRY(region, builder_.required_region(tensor, nest_, loop_name, space_, point.values,
+    TILEWRIGHT_TRY(region, builder_.required_region(*n, nest_, loop_name, space_, point.values,
                                                     point.env));
     regions.push_back(std::move(region));
   }

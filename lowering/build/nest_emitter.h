@@ -46,6 +46,7 @@ class NestEmitter {
                       const std::function<Result<Stmt>(Env&)>& body);
   // The guards that have become computable, taken from the point's pending ones.
   std::vector<Expr> take_guards(Point& point);
+  bool follows_from_bounds(const Point& point, Expr guard) const;
   Stmt guarded(const std::vector<Expr>& guards, Stmt body);
 
   // statement.cpp

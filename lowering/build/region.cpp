@@ -3,6 +3,7 @@
 // Bounds inference: the region of a tensor that the nests inside a loop read. For each reader its box of
 // instances, cut by its fold's bounds, goes through the access and the hull of the image is taken.
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 #include "frontend/ir/walk.h"
@@ -43,10 +44,14 @@ std::string loop_name(Expr name) {
   return std::string(name.as<ir::Extent>()->name.text());
 }
 
-// The constant that an expression of minima and maxima never exceeds, if one can be read off.
+// The constant that an expression of minima, maxima and remainders never exceeds, if one can be read off.
 std::optional<std::int64_t> constant_bound(Expr size) {
   if (const auto* known = size.as<ir::IntConst>()) return known->value;
   const auto* op = size.as<ir::Op>();
+  if (op && op->op == ir::OpCode::Mod) {
+    const auto* divisor = op->args[1].as<ir::IntConst>();
+    return divisor && divisor->value > 0 ? std::optional(divisor->value - 1) : std::nullopt;
+  }
   if (!op || (op->op != ir::OpCode::Min && op->op != ir::OpCode::Max)) return std::nullopt;
   const auto a = constant_bound(op->args[0]);
   const auto b = constant_bound(op->args[1]);
@@ -70,7 +75,20 @@ class RegionFinder {
     for (const LiveLoop& live : env.loops) params_.emplace_back(live.var.text());
   }
 
-  Result<Region> find(Symbol tensor) {
+  // The region of the nest's tensor, and when it is needed.
+  Result<Region> find_for(const tree::Nest& nest) {
+    const Symbol tensor = nest.stage ? nest.stage->tensor : nest.name;
+    images_.clear();
+    always_needed_ = false;
+    TILEWRIGHT_TRY(region, find(tensor, true));
+    if (always_needed_ || !builder_.reads_regions(nest)) return region;
+    TILEWRIGHT_TRY(needed, some_instance());
+    if (needed && !(needed == builder_.context.boolean(true))) region.needed = needed;
+    return region;
+  }
+
+ private:
+  Result<Region> find(Symbol tensor, bool outermost) {
     const auto& shape = *builder_.algorithm.shape_of(tensor);
     std::vector<BoundExpr> lower(shape.size());
     std::vector<BoundExpr> upper(shape.size());
@@ -82,7 +100,7 @@ class RegionFinder {
         continue;
       for (const ir::Read* read : ir::reads(reader->value)) {
         if (read->tensor != tensor) continue;
-        TILEWRIGHT_TRY(hull, footprint(nest, *reader, *read, shape));
+        TILEWRIGHT_TRY(hull, footprint(nest, *reader, *read, shape, outermost));
         for (std::size_t i = 0; i < shape.size(); ++i) {
           lower[i] = any ? BoundExpr::min({lower[i], hull[i].lower}) : hull[i].lower;
           upper[i] = any ? BoundExpr::max({upper[i], hull[i].upper}) : hull[i].upper;
@@ -97,7 +115,48 @@ class RegionFinder {
     return region(lower, upper, shape);
   }
 
- private:
+  // The condition on extents and live loops under which some reader has an instance.
+  Result<Expr> some_instance() {
+    ir::Context& context = builder_.context;
+    const poly::Set facts = assumed();
+    Expr any = context.boolean(false);
+    for (const poly::Set& image : images_) {
+      TILEWRIGHT_TRY(inhabited, poly::parameter_domain(builder_.polyhedra, image));
+      TILEWRIGHT_TRY(condition, poly::gist(builder_.polyhedra, inhabited, facts));
+      for (const BasicSet& piece : condition.pieces()) {
+        Expr all = context.boolean(true);
+        for (const AffineExpr& e : piece.equalities)
+          all = context.both(all, builder_.simplify(comparison(e, ir::OpCode::Eq)));
+        for (const AffineExpr& e : piece.inequalities)
+          all = context.both(all, builder_.simplify(comparison(e, ir::OpCode::Ge)));
+        any = context.op(ir::OpCode::Or, {any, all});
+      }
+    }
+    return any;
+  }
+
+  // `value` compared with 0, each term on the side where it is positive: N - i - 1 >= 0 is `i < N`.
+  Expr comparison(const AffineExpr& value, ir::OpCode op) const {
+    ir::Context& context = builder_.context;
+    AffineExpr positive;
+    AffineExpr negative;
+    for (const poly::LinearTerm& term : value.terms()) {
+      const AffineExpr part = AffineExpr::variable(term.name, std::abs(term.coefficient));
+      (term.coefficient > 0 ? positive : negative) = (term.coefficient > 0 ? positive : negative) + part;
+    }
+    for (const poly::FloorTerm& term : value.floors()) {
+      const AffineExpr part =
+          poly::floor_div(term.numerator, term.denominator) * std::abs(term.coefficient);
+      (term.coefficient > 0 ? positive : negative) = (term.coefficient > 0 ? positive : negative) + part;
+    }
+    const bool strict = op == ir::OpCode::Ge && value.constant() == -1;
+    if (!strict) positive = positive + AffineExpr(value.constant());
+    const Expr above = *to_ir(context, BoundExpr(positive), resolve_);
+    const Expr below = *to_ir(context, BoundExpr(negative), resolve_);
+    if (op == ir::OpCode::Eq) return context.op(op, {above, below});
+    return strict ? context.lt(below, above) : context.le(below, above);
+  }
+
   // The facts about extents and live loops.
   poly::Set assumed() const {
     BasicSet facts;
@@ -134,7 +193,7 @@ class RegionFinder {
     }
     auto known = boxes_.find(nest.name);
     if (known != boxes_.end()) return known->second;
-    TILEWRIGHT_TRY(needed, find(reader.name));
+    TILEWRIGHT_TRY(needed, find(reader.name, false));
     for (std::size_t i = 0; i < needed.lower.size(); ++i) {
       out.lower.push_back(needed.lower[i]);
       out.upper.push_back(context.add(needed.lower[i], needed.size[i]));
@@ -145,7 +204,7 @@ class RegionFinder {
 
   Result<std::vector<poly::DimBounds>> footprint(const tree::Nest& nest, const ir::Equation& reader,
                                                  const ir::Read& read,
-                                                 const std::vector<Expr>& shape) {
+                                                 const std::vector<Expr>& shape, bool outermost) {
     TILEWRIGHT_TRY(instances, box(nest, reader));
     const std::vector<Symbol> dims = tree::dimensions(reader);
     auto is_dimension = [&](Expr name) {
@@ -182,6 +241,7 @@ class RegionFinder {
     std::vector<poly::DimBounds> hull;
     const poly::Set image(space, set);
     const poly::Set facts = assumed();
+    bool may_be_empty = shape.empty();
     for (std::size_t i = 0; i < shape.size(); ++i) {
       auto found = poly::dim_bounds(builder_.polyhedra, image, cell_name(i), facts);
       poly::DimBounds one;
@@ -193,12 +253,24 @@ class RegionFinder {
         if (!size) return std::move(found).failure();
         one.upper = *size;
       }
-      // The bounds of an empty set may lie anywhere: they must not reach beyond the tensor.
-      if (one.may_be_empty) {
-        one.lower = BoundExpr::max({one.lower, BoundExpr(0)});
-        if (auto size = to_bound(shape[i], rename)) one.upper = BoundExpr::min({one.upper, *size});
+      may_be_empty = may_be_empty || one.may_be_empty || !found.ok();
+      // The bounds of an empty set may lie anywhere, and others may be loose: they must not reach beyond
+      // the tensor.
+      if (one.may_be_empty || !one.exact) {
+        TILEWRIGHT_TRY(lower, poly::simplify(builder_.polyhedra,
+                                             BoundExpr::max({one.lower, BoundExpr(0)}), facts));
+        one.lower = std::move(lower);
+        if (auto size = to_bound(shape[i], rename)) {
+          TILEWRIGHT_TRY(upper, poly::simplify(builder_.polyhedra,
+                                               BoundExpr::min({one.upper, *size}), facts));
+          one.upper = std::move(upper);
+        }
       }
       hull.push_back(std::move(one));
+    }
+    if (outermost) {
+      images_.push_back(image);
+      always_needed_ = always_needed_ || !may_be_empty;
     }
     return hull;
   }
@@ -220,11 +292,6 @@ class RegionFinder {
 
   Region region(const std::vector<BoundExpr>& lower, const std::vector<BoundExpr>& upper,
                 const std::vector<Expr>& shape) {
-    const Resolve resolve = [&](const std::string& name) {
-      const Symbol symbol = builder_.context.symbol(name);
-      return builder_.algorithm.find_extent(symbol) ? builder_.context.extent(symbol)
-                                                    : builder_.context.var(symbol);
-    };
     BasicSet domain;
     poly::Space space;
     for (const ir::ExtentDecl& extent : builder_.algorithm.extents)
@@ -237,7 +304,7 @@ class RegionFinder {
     const poly::Set facts = assumed();
     Region out;
     for (std::size_t i = 0; i < lower.size(); ++i) {
-      auto side = tight_side(lower[i], upper[i], facts, loops, resolve);
+      auto side = tight_side(lower[i], upper[i], facts, loops);
       if (!side) side = Side{builder_.context.index(0), shape[i], shape[i]};
       out.lower.push_back(side->lower);
       out.size.push_back(side->size);
@@ -255,21 +322,20 @@ class RegionFinder {
   // One dimension of a region; nothing when its bounds are no expression of reasonable size. The whole
   // dimension then takes its place: the region is a choice, only that it holds what is read is a duty.
   std::optional<Side> tight_side(const BoundExpr& lower, const BoundExpr& upper,
-                                 const poly::Set& facts, const poly::Set& loops,
-                                 const Resolve& resolve) {
-    if (num_leaves(lower) * num_leaves(upper) > kMaxLeaves) return std::nullopt;
+                                 const poly::Set& facts, const poly::Set& loops) {
     auto lo = poly::simplify(builder_.polyhedra, lower, facts);
-    if (!lo.ok()) return std::nullopt;
-    auto extent = poly::simplify(builder_.polyhedra, upper - *lo, facts);
+    auto hi = poly::simplify(builder_.polyhedra, upper, facts);
+    if (!lo.ok() || !hi.ok() || num_leaves(*lo) * num_leaves(*hi) > kMaxLeaves) return std::nullopt;
+    auto extent = poly::simplify(builder_.polyhedra, *hi - *lo, facts);
     if (!extent.ok()) return std::nullopt;
     auto over = poly::max_over(builder_.polyhedra, *extent, loops);
     if (!over.ok() || num_leaves(*over) > kMaxLeaves) return std::nullopt;
     auto largest =
         poly::simplify(builder_.polyhedra, BoundExpr::max({*over, BoundExpr(0)}), facts);
     if (!largest.ok()) return std::nullopt;
-    auto lo_expr = to_ir(builder_.context, *lo, resolve);
-    auto size = to_ir(builder_.context, *extent, resolve);
-    auto max_size = to_ir(builder_.context, *largest, resolve);
+    auto lo_expr = to_ir(builder_.context, *lo, resolve_);
+    auto size = to_ir(builder_.context, *extent, resolve_);
+    auto max_size = to_ir(builder_.context, *largest, resolve_);
     if (!lo_expr || !size || !max_size) return std::nullopt;
     return Side{builder_.simplify(*lo_expr), builder_.simplify(*size),
                 constant_if_bounded(builder_.context, builder_.simplify(*max_size))};
@@ -283,6 +349,14 @@ class RegionFinder {
   const Env& env_;
   std::vector<std::string> params_;
   std::map<Symbol, Box> boxes_;
+  // Of the last find_for(): the points of each reader, and whether one of them never is without any.
+  std::vector<poly::Set> images_;
+  bool always_needed_ = false;
+  const Resolve resolve_ = [this](const std::string& name) {
+    const Symbol symbol = builder_.context.symbol(name);
+    return builder_.algorithm.find_extent(symbol) ? builder_.context.extent(symbol)
+                                                  : builder_.context.var(symbol);
+  };
 };
 
 }  // namespace
@@ -322,10 +396,10 @@ Result<Expr> Builder::largest(const ir::Equation& equation, std::size_t num_fold
   return ir::simplify(context, *out, extent_ranges(algorithm));
 }
 
-Result<Region> Builder::required_region(Symbol tensor, const tree::Nest& owner, Symbol loop,
-                                        const LoopSpace& space, const LoopValues& values,
-                                        const Env& env) {
-  return RegionFinder(*this, owner, loop, space, values, env).find(tensor);
+Result<Region> Builder::required_region(const tree::Nest& nest, const tree::Nest& owner,
+                                        Symbol loop, const LoopSpace& space,
+                                        const LoopValues& values, const Env& env) {
+  return RegionFinder(*this, owner, loop, space, values, env).find_for(nest);
 }
 
 }  // namespace tilewright::build

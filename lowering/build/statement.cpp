@@ -3,6 +3,7 @@
 // A nest's plan and its statements: elementwise values and staged copies; the allocation around a placed nest.
 #include <algorithm>
 
+#include "frontend/ir/text.h"
 #include "frontend/ir/walk.h"
 #include "lowering/build/nest_emitter.h"
 
@@ -106,8 +107,12 @@ Result<Ok> NestEmitter::plan() {
     const auto length = space_.constant_extent(l.name);
     if (!length)
       return refuse("loop `" + std::string(nest_.name.text()) + "." + std::string(l.name.text()) +
-                        "` has no constant length, so its results cannot stay in registers",
-                    "split it by a constant and keep the inner loop");
+                        "` has no constant length, so " +
+                        (fold_loop ? "it cannot be vectorized"
+                                   : "its results cannot stay in registers"),
+                    fold_loop ? "split it by a constant and vectorize the inner loop"
+                              : "split it by a constant and keep the inner loop",
+                    {{"length", ir::print(space_.max_extent(l.name))}});
     if (*length > 1 && l.kind != tree::LoopKind::Vector && l.kind != tree::LoopKind::Unrolled)
       return refuse("loop `" + std::string(nest_.name.text()) + "." + std::string(l.name.text()) +
                         "` is neither unrolled nor vectorized, so its results cannot stay in registers",
@@ -119,13 +124,12 @@ Result<Ok> NestEmitter::plan() {
       vector_loop = i;
     } else {
       tile_loops_.push_back(i);
-      tile_extents_.push_back(std::max<std::int64_t>(1, *length));
+      tile_extents_.push_back(*length);
     }
   }
   if (vector_loop < n) {
     tile_loops_.push_back(vector_loop);
-    tile_extents_.push_back(
-        std::max<std::int64_t>(1, *space_.constant_extent(nest_.loops[vector_loop].name)));
+    tile_extents_.push_back(*space_.constant_extent(nest_.loops[vector_loop].name));
   }
   if (tile_loops_.empty()) tile_extents_.push_back(1);
   if ((lanes_ & (lanes_ - 1)) != 0)
@@ -262,6 +266,7 @@ Result<Stmt> Builder::emit_placed(const tree::Nest& nest, const Region& region, 
     binding.extents = region.max_size;
     binding.filled = region.size;
   }
+  if (region.needed) binding.filled.assign(binding.extents.size(), Expr());
   for (Expr& extent : binding.extents) {
     extent = simplify(context.max(context.index(0), extent));
     // A buffer outside the workspace has at least one cell.
@@ -277,6 +282,7 @@ Result<Stmt> Builder::emit_placed(const tree::Nest& nest, const Region& region, 
   Env inner = env;
   inner.bindings[nest.name] = binding;
   TILEWRIGHT_TRY(fill, emit_nest(nest, region, inner));
+  if (region.needed) fill = program::make_if(context, region.needed, fill);
   Env after = env;
   after.bindings[tensor] = binding;
   TILEWRIGHT_TRY(use, rest(after));

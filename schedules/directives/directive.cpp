@@ -42,7 +42,6 @@ Result<Ok> apply(const Directive& directive, Target& target) {
   tree::Tree trial = target.tree;
   Target attempt{target.context, target.algorithm, trial};
   TILEWRIGHT_CHECK_OK(std::visit([&](const auto& d) { return d.apply(attempt); }, directive));
-  tree::order_nests(trial);
   target.tree = std::move(trial);
   return Ok{};
 }

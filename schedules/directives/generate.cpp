@@ -28,6 +28,7 @@ class Generator {
   RandomSchedule run(int wanted) {
     const int goal = between(0, wanted);
     for (int attempt = 0; attempt < 4 * goal && count() < goal; ++attempt) step();
+    tree::order_nests(tree());
     return std::move(out_);
   }
 

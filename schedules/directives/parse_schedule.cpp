@@ -82,6 +82,8 @@ class ScheduleParser {
       if (!statement()) cursor_.skip_statement(begin);
       if (cursor_.position() == begin) cursor_.next();
     }
+    // Only now: while placements are still to come the order is that of the algorithm.
+    tree::order_nests(out_.tree);
     cursor_.expect("}", "after the schedule");
   }
 
@@ -164,7 +166,6 @@ class ScheduleParser {
         return false;
       }
     }
-    tree::order_nests(out_.tree);
     return cursor_.expect("}", "after the tree");
   }
 

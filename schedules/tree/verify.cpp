@@ -267,6 +267,17 @@ class Verifier {
   Result<Ok> readers() {
     for (const Nest& nest : tree_.nests) {
       if (!nest.at) continue;
+      for (const ir::Equation& reader : algorithm_.equations) {
+        if (nest.stage) break;
+        if (!reads_through_inlining(reader, nest.name) || inlined(reader.name)) continue;
+        if (stands_inside(*tree_.find(reader.name), *nest.at)) continue;
+        return malformed(
+            quoted(nest.name) + " is placed in " + quoted(nest.at->nest, nest.at->loop) + " but " +
+                quoted(reader.name) + " reads it outside that loop",
+            "place " + quoted(reader.name) + " inside " + quoted(nest.at->nest, nest.at->loop) +
+                " too, or place " + quoted(nest.name) + " further out",
+            {{"reader", std::string(reader.name.text())}});
+      }
       const Symbol tensor = nest.stage ? nest.stage->tensor : nest.name;
       const bool read = std::any_of(
           algorithm_.equations.begin(), algorithm_.equations.end(), [&](const ir::Equation& e) {
@@ -277,17 +288,6 @@ class Verifier {
         return malformed("nothing inside " + quoted(nest.at->nest, nest.at->loop) + " reads " +
                              quoted(tensor),
                          "place " + quoted(nest.name) + " at a loop around a reader");
-      if (nest.stage) continue;
-      for (const ir::Equation& reader : algorithm_.equations) {
-        if (!reads_through_inlining(reader, nest.name) || inlined(reader.name)) continue;
-        if (stands_inside(*tree_.find(reader.name), *nest.at)) continue;
-        return malformed(
-            quoted(nest.name) + " is placed in " + quoted(nest.at->nest, nest.at->loop) + " but " +
-                quoted(reader.name) + " reads it outside that loop",
-            "place " + quoted(reader.name) + " inside " + quoted(nest.at->nest, nest.at->loop) +
-                " too, or place " + quoted(nest.name) + " further out",
-            {{"reader", std::string(reader.name.text())}, {"instance", "every index 0"}});
-      }
     }
     return Ok{};
   }

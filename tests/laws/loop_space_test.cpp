@@ -93,7 +93,7 @@ Points inside(const Points& points, const ir::Equation& equation, const IndexVal
 
 TEST(LoopSpace, VisitsEachPointOnce) {
   const std::uint64_t first = laws::first_seed();
-  const auto cases = static_cast<std::uint64_t>(laws::num_cases(400, 20000));
+  const auto cases = static_cast<std::uint64_t>(laws::num_cases(250, 20000));
   int checked = 0;
   int overruns = 0;
   int failed = 0;

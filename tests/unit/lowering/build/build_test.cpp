@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What build makes of a handful of instructive schedules, as text, and what it refuses.
+#include "lowering/build/build.h"
+
+#include "frontend/base/render.h"
+#include "frontend/ir/text.h"
+#include "gtest/gtest.h"
+#include "lowering/program/text.h"
+#include "schedules/directives/text.h"
+
+namespace tilewright::build {
+namespace {
+
+std::string built(const char* algorithm_text, const std::string& directives,
+                  const char* machine = "host") {
+  ir::Context context;
+  poly::Context polyhedra;
+  const Source algorithm_source("a.tw", algorithm_text);
+  auto algorithm = ir::parse_algorithm(context, algorithm_source);
+  if (!algorithm.ok()) return render(algorithm.diagnostics(), &algorithm_source);
+  const Source source("s.tws", "schedule s for " + std::string(algorithm->name.text()) + " on " +
+                                   machine + " {\n" + directives + "\n}\n");
+  auto schedule = directives::parse_schedule(context, *algorithm, source);
+  if (!schedule.ok()) return render(schedule.diagnostics(), &source);
+  auto program = build(context, polyhedra, *algorithm, *schedule);
+  if (!program.ok()) return render(program.diagnostics(), nullptr);
+  const std::string text = program::print(*program);
+  return text.substr(text.find("  output"));
+}
+
+constexpr const char* kGemm = R"(algorithm gemm(M, N, K) {
+  input a : f32[M, K]
+  input b : f32[K, N]
+  output c[i < M, j < N] : f32 = sum(k < K) a[i, k] * b[k, j]
+})";
+
+// The tile's right edge needs no guard in the steps: the copy is padded. Its lower edge reads `a` itself.
+TEST(Build, RegisterTileWithPaddedCopy) {
+  EXPECT_EQ(built(kGemm, R"(tile c.i, c.j by 2, 4 as it, jt, ii, jj
+split c.k by 4 as ko, ki
+reorder c: jt, it, ko, ki, ii, jj
+stage b[k, j] at c.jt as bp[k, j] pad
+unroll c.ii
+vectorize c.jj
+keep c[ii, jj] in register
+parallel c.jt)"),
+            R"(  output c : f32[M, N]
+  parallel jt in 0 .. (N + 3) / 4 {
+    alloc bp : f32[K, 4] in workspace {
+      for k in 0 .. K {
+        for j in 0 .. 4 {
+          if j < min(4, N - jt * 4) {
+            bp[k, j] = b[k, jt * 4 + j] @ copy b(k, jt * 4 + j)
+          } else {
+            bp[k, j] = f32(0) @ pad b(k, jt * 4 + j)
+          }
+        }
+      }
+      for it in 0 .. (M + 1) / 2 {
+        alloc c_acc : f32[2, 4] in register {
+          unrolled ii in 0 .. 2 {
+            vector jj in 0 .. 4 {
+              c_acc[ii, jj] = f32(0) @ init c()
+            }
+          }
+          for ko in 0 .. (K + 3) / 4 {
+            for ki in 0 .. min(4, K - ko * 4) {
+              unrolled ii_2 in 0 .. 2 {
+                vector jj_2 in 0 .. 4 {
+                  if it * 2 + ii_2 < M {
+                    c_acc[ii_2, jj_2] = c_acc[ii_2, jj_2] + a[it * 2 + ii_2, ko * 4 + ki] * bp[ko * 4 + ki, jj_2] @ fold c(it * 2 + ii_2, jt * 4 + jj_2, ko * 4 + ki)
+                  }
+                }
+              }
+            }
+          }
+          unrolled ii_3 in 0 .. 2 {
+            vector jj_3 in 0 .. 4 {
+              if it * 2 + ii_3 < M && jt * 4 + jj_3 < N {
+                c[it * 2 + ii_3, jt * 4 + jj_3] = c_acc[ii_3, jj_3] @ value c(it * 2 + ii_3, jt * 4 + jj_3)
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+)");
+}
+
+TEST(Build, VectorizedReductionMergesLanes) {
+  EXPECT_EQ(built(R"(algorithm lanes(M, K) {
+  input x : f32[M, K]
+  output s[i < M] : f32 = sum(k < K) x[i, k]
+})",
+                  "vectorize s.k by 4\nparallel s.i"),
+            R"(  output s : f32[M]
+  parallel i in 0 .. M {
+    alloc s_acc : f32[4] in register {
+      vector k_v in 0 .. 4 {
+        s_acc[k_v] = f32(0) @ init s()
+      }
+      for k_o in 0 .. (K + 3) / 4 {
+        vector k_v_2 in 0 .. 4 {
+          if k_o * 4 + k_v_2 < K {
+            s_acc[k_v_2] = s_acc[k_v_2] + x[i, k_o * 4 + k_v_2] @ fold s(i, k_o * 4 + k_v_2)
+          }
+        }
+      }
+      vector lane in 0 .. 2 {
+        s_acc[lane] = s_acc[lane] + s_acc[lane + 2] @ merge s()
+      }
+      s_acc[0] = s_acc[0] + s_acc[1] @ merge s()
+      s[i] = s_acc[0] @ value s(i)
+    }
+  }
+}
+)");
+}
+
+// Four rows of y need six of t, fewer at the end.
+TEST(Build, StencilRegionGrowsByItsReach) {
+  EXPECT_EQ(built(R"(algorithm stencil(M, N) {
+  input x : f32[M + 2, N]
+  t[i < M + 2, j < N] : f32 = x[i, j] * 2
+  output y[i < M, j < N] : f32 = t[i, j] + t[i + 1, j] + t[i + 2, j]
+})",
+                  "split y.i by 4 as io, ii\ncompute_at t in y.io"),
+            R"(  output y : f32[M, N]
+  for io in 0 .. (M + 3) / 4 {
+    alloc t : f32[6, N] in workspace {
+      for i in 0 .. min(6, M - io * 4 + 2) {
+        for j in 0 .. N {
+          t[i, j] = x[io * 4 + i, j] * f32(2) @ value t(io * 4 + i, j)
+        }
+      }
+      for ii in 0 .. min(4, M - io * 4) {
+        for j_2 in 0 .. N {
+          y[io * 4 + ii, j_2] = t[ii, j_2] + t[ii + 1, j_2] + t[ii + 2, j_2] @ value y(io * 4 + ii, j_2)
+        }
+      }
+    }
+  }
+}
+)");
+}
+
+// The loop over tiles of k runs to the longest row; the loop inside ends with the row, without a guard.
+TEST(Build, TriangularFoldOutside) {
+  EXPECT_EQ(built(R"(algorithm triangle(N) {
+  input x : i32[N, N]
+  output y[i < N] : i32 = sum(k < i + 1) x[i, k]
+})",
+                  "split y.k by 3 as ko, ki\nreorder y: ko, i, ki"),
+            R"(  output y : i32[N]
+  for i in 0 .. N {
+    y[i] = i32(0) @ init y(i)
+  }
+  for ko in 0 .. (N + 2) / 3 {
+    for i_2 in 0 .. N {
+      alloc y_acc : i32[1] in register {
+        y_acc[0] = y[i_2] @ merge y(i_2)
+        for ki in 0 .. min(3, i_2 - ko * 3 + 1) {
+          y_acc[0] = y_acc[0] + x[i_2, ko * 3 + ki] @ fold y(i_2, ko * 3 + ki)
+        }
+        y[i_2] = y_acc[0] @ merge y(i_2)
+      }
+    }
+  }
+}
+)");
+}
+
+TEST(Build, PeelLeavesOneGuardedTile) {
+  EXPECT_EQ(built(R"(algorithm relu(N) {
+  input x : f32[N]
+  output y[i < N] : f32 = max(x[i], 0)
+})",
+                  "split y.i by 4 as io, ii\nvectorize y.ii\npeel y.io"),
+            R"(  output y : f32[N]
+  for io in 0 .. N / 4 {
+    vector ii in 0 .. 4 {
+      y[io * 4 + ii] = max(x[io * 4 + ii], f32(0)) @ value y(io * 4 + ii)
+    }
+  }
+  for io_2 in N / 4 .. (N + 3) / 4 {
+    vector ii_2 in 0 .. 4 {
+      if io_2 * 4 + ii_2 < N {
+        y[io_2 * 4 + ii_2] = max(x[io_2 * 4 + ii_2], f32(0)) @ value y(io_2 * 4 + ii_2)
+      }
+    }
+  }
+}
+)");
+}
+
+// A reduction in f32 under a conversion, with its loop outside: the partial results keep the fold's type.
+TEST(Build, ConvertedResultHasAnAccumulator) {
+  EXPECT_EQ(built(R"(algorithm narrow(M, K) {
+  input x : f32[M, K]
+  output y[i < M] : bf16 = bf16(sum(k < K) x[i, k])
+})",
+                  "reorder y: k, i"),
+            R"(  output y : bf16[M]
+  alloc y_acc : f32[M] in workspace {
+    for i in 0 .. M {
+      y_acc[i] = f32(0) @ init y(i)
+    }
+    for k in 0 .. K {
+      for i_2 in 0 .. M {
+        y_acc[i_2] = y_acc[i_2] + x[i_2, k] @ fold y(i_2, k)
+      }
+    }
+    for i_3 in 0 .. M {
+      y[i_3] = bf16(y_acc[i_3]) @ value y(i_3)
+    }
+  }
+}
+)");
+}
+
+// The first row reads nothing, so its region is empty and does not begin before the tensor does.
+TEST(Build, GuardedReadHasAnEmptyRegionAtTheEdge) {
+  const std::string text = built(R"(algorithm edge(N) {
+  input x : f32[N]
+  t[i < N] : f32 = x[i] + 1
+  output y[i < N] : f32 = select(i > 0, t[i - 1], 0)
+})",
+                                 "compute_at t in y.i");
+  EXPECT_EQ(text, R"(  output y : f32[N]
+  for i in 0 .. N {
+    alloc t : f32[1] in stack {
+      for i_2 in 0 .. min(1, i) {
+        t[i_2] = x[max(0, i - 1) + i_2] + f32(1) @ value t(max(0, i - 1) + i_2)
+      }
+      y[i] = select(i > 0, t[i - max(0, i - 1) - 1], f32(0)) @ value y(i)
+    }
+  }
+}
+)");
+}
+
+// A guard of the schedule is a requirement of the Program, and a fact for its regions: no minimum is left.
+TEST(Build, GuardsAreFacts) {
+  const char* algorithm = R"(algorithm edge(N) {
+  input x : f32[N]
+  t[i < N] : f32 = x[i] + 1
+  output y[i < 4] : f32 = select(i < N, t[i], 0)
+})";
+  EXPECT_NE(built(algorithm, "split y.i by 4 as io, ii\ncompute_at t in y.io")
+                .find("for i in 0 .. min(4, N) {"),
+            std::string::npos);
+  const std::string guarded = built(algorithm, "guard N >= 8\nsplit y.i by 4 as io, ii\ncompute_at t in y.io");
+  EXPECT_NE(guarded.find("for i in 0 .. 4 {"), std::string::npos) << guarded;
+}
+
+// Integer division in the term: beyond the edge the padding would divide by zero, so the guard stays.
+TEST(Build, TermsThatTrapKeepTheirGuard) {
+  const std::string text = built(R"(algorithm divide(N, K) {
+  input x : i32[K, N]
+  output y[i < N] : i32 = sum(k < K) 7 / x[k, i]
+})",
+                                 R"(split y.i by 4 as io, ii
+reorder y: io, k, ii
+stage x[k, i] at y.io as p[k, i] pad
+vectorize y.ii
+keep y[ii] in register)");
+  EXPECT_NE(text.find("if io * 4 + ii_2 < N {\n              y_acc[ii_2] = y_acc[ii_2] + i32(7) / p[k_2, ii_2]"),
+            std::string::npos)
+      << text;
+}
+
+TEST(Build, RefusalsNameTheLoopAndAWayOut) {
+  auto expect = [](const std::string& directives, const std::string& message) {
+    const std::string text = built(kGemm, directives);
+    EXPECT_NE(text.find(message), std::string::npos) << text;
+    EXPECT_NE(text.find("[E0301]"), std::string::npos) << text;
+    EXPECT_NE(text.find("help:"), std::string::npos) << text;
+  };
+  expect("unroll c.k", "loop `c.k` has no constant length, so it cannot be unrolled");
+  expect("vectorize c.k", "loop `c.k` has no constant length, so it cannot be vectorized");
+  expect("vectorize c.k by 6", "a vectorized reduction of `c` has 6 lanes");
+  expect("reorder c: i, k, j\nkeep c[j] in register",
+         "loop `c.j` has no constant length, so its results cannot stay in registers");
+  expect("split c.j by 4 as jo, ji\nreorder c: i, jo, k, ji\nkeep c[ji] in register",
+         "loop `c.ji` is neither unrolled nor vectorized");
+  expect("stage b[k, j] at c.i as bp[k, j]\nkeep bp in register",
+         "the region of `bp` has no constant size");
+  expect("reorder c: i, k, j\nvectorize c.j by 4\nstage b[k, j] at c.j_v as bp[k, j]",
+         "`bp` is placed in the vector loop `c.j_v`");
+}
+
+}  // namespace
+}  // namespace tilewright::build
