@@ -8,11 +8,11 @@
 #include <cstring>
 #include <sstream>
 
+#include <gtest/gtest.h>
 #include "frontend/base/render.h"
 #include "frontend/ir/generate.h"
 #include "frontend/ir/interpret.h"
 #include "frontend/ir/text.h"
-#include "gtest/gtest.h"
 #include "lowering/build/build.h"
 #include "lowering/passes/passes.h"
 #include "lowering/program/interpret.h"

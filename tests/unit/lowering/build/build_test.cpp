@@ -3,9 +3,9 @@
 // What build makes of a handful of instructive schedules, as text, and what it refuses.
 #include "lowering/build/build.h"
 
+#include <gtest/gtest.h>
 #include "frontend/base/render.h"
 #include "frontend/ir/text.h"
-#include "gtest/gtest.h"
 #include "lowering/program/text.h"
 #include "schedules/directives/text.h"
 

@@ -2,9 +2,9 @@
 //
 // Every reason for which a directive or a schedule is refused, by a minimal case: the code, the place and
 // what the message names. A refused directive leaves the tree as it was.
+#include <gtest/gtest.h>
 #include "frontend/base/render.h"
 #include "frontend/ir/text.h"
-#include "gtest/gtest.h"
 #include "schedules/directives/text.h"
 
 namespace tilewright::directives {

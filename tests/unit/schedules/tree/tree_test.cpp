@@ -3,8 +3,8 @@
 // The default tree, the order of nests, and refusals of trees that no text can make.
 #include "schedules/tree/tree.h"
 
+#include <gtest/gtest.h>
 #include "frontend/ir/text.h"
-#include "gtest/gtest.h"
 
 namespace tilewright::tree {
 namespace {
