@@ -154,6 +154,7 @@ class Demo:
         """The same schedule at a smaller size against the algorithm's interpreter: error, error over bound."""
         files = write_inputs(app, sizes, os.path.join(self.folder, app.name + "_small"), 2)
         words = [word for name, path in files.items() for word in ("--input", f"{name}={path}")]
+        words += [word for name, size in sizes.items() for word in ("-D", f"{name}={size}")]
         text, _ = run("run --compare", [
             self.tool, "run", os.path.join(ROOT, "apps", app.name, app.name + ".tw"), "--schedule",
             self.schedule_file(app, schedule), *words, "--compare", "--json", "--threads", str(self.threads)])

@@ -37,8 +37,8 @@ class Bench final : public Verb {
     if (!work.load_algorithm() || !work.load_schedule("")) return kExitDiagnostics;
     const auto given = gather_tensors(session, work, {}, 1);
     if (!given || !work.lower()) return kExitDiagnostics;
-    auto kernel = session.take(Kernel::make(work, target_.empty() ? "native" : target_),
-                               work.algorithm_source());
+    auto kernel = session.take_placed(Kernel::make(work, target_.empty() ? "native" : target_),
+                                      work.algorithm_source());
     if (!kernel) return kExitDiagnostics;
     Arrays arrays = make_arrays(work.program(), given->sizes, given->inputs);
     if (!session.take((*kernel)->bind(arrays, static_cast<int>(threads_)))) return kExitDiagnostics;

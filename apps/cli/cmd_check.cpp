@@ -77,7 +77,7 @@ class Check final : public Verb {
     } else {
       print(session, program, report);
     }
-    if (!report.findings.empty()) session.report(report.findings, work.algorithm_source());
+    if (!report.findings.empty()) report_findings(session, work, report);
     if (replay_) replay(session, work, program);
     if (report.verdict == check::Verdict::NotChecked)
       session.report({Code::NotChecked,

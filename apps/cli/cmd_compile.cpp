@@ -85,7 +85,7 @@ class Compile final : public Verb {
     if (!report) return false;
     report_ = *std::move(report);
     if (report_.verdict == check::Verdict::Refuted) {
-      session.report(report_.findings, work.algorithm_source());
+      report_findings(session, work, report_);
       return false;
     }
     if (report_.verdict == check::Verdict::NotChecked)

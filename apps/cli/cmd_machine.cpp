@@ -55,7 +55,7 @@ class MachineVerb final : public Verb {
  private:
   void print(Session& session, const machine::Machine& machine) const {
     if (json_)
-      session.print(machine::to_json(machine));
+      session.print_json(machine::to_json(machine));
     else
       session.print(machine::print(machine));
   }
@@ -76,7 +76,7 @@ class MachineVerb final : public Verb {
               " vectors of " + std::to_string(machine->vector.bits) + " bits\n";
     }
     if (json_)
-      session.print(all);
+      session.print_json(all);
     else
       session.print(text);
     return kExitOk;

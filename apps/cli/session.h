@@ -35,6 +35,14 @@ class Session {
     report(result.diagnostics(), source);
     return std::nullopt;
   }
+  // The same for what may fail for reasons outside of the text: the text is named where it has the place.
+  template <class T>
+  std::optional<T> take_placed(Result<T> result, const Source* source) {
+    if (result.ok()) return std::move(result).value();
+    for (const Diagnostic& diagnostic : result.diagnostics())
+      report({diagnostic}, diagnostic.span.none() ? nullptr : source);
+    return std::nullopt;
+  }
   // A mistake in the command line; returns kExitUsage.
   int usage(const std::string& message) const;
 

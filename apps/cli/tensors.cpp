@@ -62,8 +62,8 @@ std::optional<GivenTensors> gather_tensors(Session& session, Work& work,
     return std::nullopt;
   for (const std::string& text : files) {
     const auto definition = split_definition(text);
-    if (!session.take(read_input(work, definition->first, definition->second, &out),
-                      work.algorithm_source()))
+    if (!session.take_placed(read_input(work, definition->first, definition->second, &out),
+                             work.algorithm_source()))
       return std::nullopt;
   }
   if (!check_all_bound(session, work.algorithm(), work.algorithm_source(), out.sizes))

@@ -206,6 +206,11 @@ Result<std::optional<program::Program>> Work::after_pass(int number, std::string
   return replacement;
 }
 
+void report_findings(Session& session, const Work& work, const check::Report& report) {
+  for (const Diagnostic& finding : report.findings)
+    session.report({finding}, finding.span.none() ? nullptr : work.algorithm_source());
+}
+
 std::optional<std::map<std::string, std::int64_t>> read_definitions(
     Session& session, const std::vector<std::string>& texts, const std::string& option) {
   std::map<std::string, std::int64_t> out;
@@ -261,7 +266,7 @@ bool check_all_bound(Session& session, const ir::Algorithm& algorithm, const Sou
       missing.push_back({Code::MissingExtent,
                          extent.span,
                          "nothing gives the size of " + in_backticks(extent.name.text()),
-                         "add -D " + std::string(extent.name.text()) + "=N",
+                         "add -D " + std::string(extent.name.text()) + "=SIZE",
                          {}});
   if (missing.empty()) return true;
   session.report(missing, source);

@@ -86,6 +86,8 @@ class Work {
   std::vector<std::pair<std::string, double>> times_;  // pass, seconds up to its end
 };
 
+// What refutes a program: at its place in the algorithm, or without one where only the program has it.
+void report_findings(Session& session, const Work& work, const check::Report& report);
 // M=7,N=3 or M=7 N=3 as definitions; none after saying what is wrong.
 std::optional<std::map<std::string, std::int64_t>> read_definitions(
     Session& session, const std::vector<std::string>& texts, const std::string& option);

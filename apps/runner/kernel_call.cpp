@@ -5,6 +5,9 @@
 #include <bit>
 #include <chrono>
 #include <cstring>
+#include <new>
+
+#include "apps/npy/header.h"
 
 namespace tilewright::runner {
 
@@ -23,12 +26,12 @@ std::uint16_t to_bf16(float value) {
 }
 
 npy::Array make_array(ir::ScalarType type, Shape shape) {
+  const auto bytes = npy::size_of(type, shape);
+  if (!bytes) throw std::bad_alloc();
   npy::Array out;
   out.type = type;
   out.shape = std::move(shape);
-  std::size_t count = 1;
-  for (const std::int64_t size : out.shape) count *= static_cast<std::size_t>(size);
-  out.data.resize(count * width(type));
+  out.data.resize(*bytes);
   return out;
 }
 
@@ -141,7 +144,7 @@ void KernelCall::poison() {
 }
 
 std::string KernelCall::failure(std::int32_t status) const {
-  if (error_.status != status) return tilewright_status_text(status);
+  if (error_.status != status) return app_.name + ": " + tilewright_status_text(status);
   char text[512];
   tilewright_error_text(&error_, text, sizeof(text));
   return text;

@@ -30,6 +30,7 @@ class KernelCall {
   // Median seconds of a run after prepare(); the output is that of the last.
   double time();
   void poison();
+  // One line that begins with the name of the function.
   std::string failure(std::int32_t status) const;
 
   const npy::Array& output() const { return arrays_.back(); }

@@ -8,7 +8,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <optional>
+#include <stdexcept>
 
 #include "apps/npy/npy.h"
 #include "apps/runner/kernel_call.h"
@@ -144,8 +146,8 @@ std::string sizes_text(const Sizes& sizes) {
   return text;
 }
 
-int fail_call(const App& app, const KernelCall& call, std::int32_t status) {
-  std::fprintf(stderr, "%s: %s\n", app.name.c_str(), call.failure(status).c_str());
+int fail_call(const KernelCall& call, std::int32_t status) {
+  std::fprintf(stderr, "%s\n", call.failure(status).c_str());
   return status == TILEWRIGHT_UNSUPPORTED_CPU ? kExitSkipped : kExitWrong;
 }
 
@@ -173,10 +175,10 @@ int run_once(const App& app, const Options& options, const Sizes& sizes,
   KernelCall call(app, std::move(inputs), sizes);
   if (const std::int32_t status = call.prepare(static_cast<std::int32_t>(options.threads));
       status != TILEWRIGHT_OK)
-    return fail_call(app, call, status);
+    return fail_call(call, status);
   call.poison();
   if (const std::int32_t status = call.run(); status != TILEWRIGHT_OK)
-    return fail_call(app, call, status);
+    return fail_call(call, status);
   const Expected expected = app.reference(sizes, call.input_values());
   const Comparison found = compare(expected, call.output_values());
   if (found.wrong > 0) {
@@ -196,16 +198,7 @@ int run_once(const App& app, const Options& options, const Sizes& sizes,
   return written.ok() ? 0 : kExitWrong;
 }
 
-}  // namespace
-
-double gamma(double n) { return n * kUnitF32 / (1 - n * kUnitF32); }
-
-int run_app(const App& app, int argc, char** argv) {
-  if (argc == 2 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0))
-    return usage(app, "");
-  Options options;
-  if (const std::string wrong = parse(app, argc, argv, options); !wrong.empty())
-    return usage(app, wrong);
+int run_options(const App& app, const Options& options) {
   if (options.small) {
     for (const Sizes& sizes : app.small)
       if (const int status = run_once(app, options, sizes, seeded_inputs(app, sizes, 1));
@@ -225,6 +218,27 @@ int run_app(const App& app, int argc, char** argv) {
     inputs = seeded_inputs(app, sizes, static_cast<std::uint64_t>(options.seed));
   }
   return run_once(app, options, sizes, std::move(inputs));
+}
+
+}  // namespace
+
+double gamma(double n) { return n * kUnitF32 / (1 - n * kUnitF32); }
+
+int run_app(const App& app, int argc, char** argv) {
+  if (argc == 2 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0))
+    return usage(app, "");
+  Options options;
+  if (const std::string wrong = parse(app, argc, argv, options); !wrong.empty())
+    return usage(app, wrong);
+  try {
+    return run_options(app, options);
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "%s: there is not enough memory for these sizes\n", app.name.c_str());
+    return kExitWrong;
+  } catch (const std::length_error&) {
+    std::fprintf(stderr, "%s: no memory is as large as these sizes\n", app.name.c_str());
+    return kExitWrong;
+  }
 }
 
 }  // namespace tilewright::runner

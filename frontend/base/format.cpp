@@ -86,6 +86,6 @@ std::string printable(std::string_view bytes) {
   return out;
 }
 
-std::string in_backticks(std::string_view bytes) { return "`" + printable(bytes) + "`"; }
+std::string in_backticks(std::string_view bytes) { return std::string("`").append(printable(bytes)).append("`"); }
 
 }  // namespace tilewright

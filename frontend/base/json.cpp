@@ -38,7 +38,7 @@ class Builder {
     Frame& frame = open_.back();
     if (!frame.names.insert(name).second)
       return refuse("the member " + in_backticks(name) + " occurs twice");
-    frame.members.emplace_back(std::move(name), Json());
+    frame.members.emplace_back().first = std::move(name);
     return true;
   }
   bool end_object() { return leave(); }

@@ -50,18 +50,18 @@ class Renderer {
     for (const Label& label : d.labels) {
       place(label.span);
       paint("1;36", "note:");
-      out_ += " " + printable(label.text) + "\n";
+      out_.append(" ").append(printable(label.text)).append("\n");
       excerpt(label.span, "1;36");
     }
     for (const auto& [name, value] : d.evidence) {
       out_ += "  ";
       paint("1;36", "note:");
-      out_ += " " + printable(name) + " = " + printable(value) + "\n";
+      out_.append(" ").append(printable(name)).append(" = ").append(printable(value)).append("\n");
     }
     if (!d.remedy.empty()) {
       out_ += "  ";
       paint("1;32", "help:");
-      out_ += " " + printable(d.remedy) + "\n";
+      out_.append(" ").append(printable(d.remedy)).append("\n");
     }
   }
 
@@ -79,7 +79,7 @@ class Renderer {
     std::string text = printable(source_->name());
     if (!span.none()) {
       const LineColumn at = source_->line_column(span.begin);
-      text += ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+      text.append(":").append(std::to_string(at.line)).append(":").append(std::to_string(at.column));
     }
     paint("1", text + ":");
     out_ += " ";
@@ -108,7 +108,7 @@ class Renderer {
     out_ += number + " | " + shown + "\n      | ";
     out_.append(caret_begin, ' ');
     const std::size_t width = caret_end > caret_begin ? caret_end - caret_begin : 1;
-    paint(shade, "^" + std::string(width - 1, '~'));
+    paint(shade, std::string("^").append(width - 1, '~'));
     out_ += "\n";
   }
 

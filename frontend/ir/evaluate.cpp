@@ -23,9 +23,9 @@ Scalar evaluate_cast(ScalarType from, ScalarType to, Scalar value, bool* undefin
   return out;
 }
 
-Scalar evaluate_round_to(ScalarType, ScalarType grid, Scalar value) {
+Scalar evaluate_round_to(ScalarType type, ScalarType grid, Scalar value) {
   Scalar out;
-  out.f = round_to_type(grid, value.f);
+  out.f = round_to_type(type, round_to_type(grid, value.f));
   return out;
 }
 

@@ -153,8 +153,8 @@ struct Cast : ExprNode {
   static constexpr auto fields = std::tuple(field("value", &Cast::value));
 };
 
-// The value rounded to the grid of `grid`; the type stays. A rounding point that never moves:
-// `round_to(bf16, x)`.
+// The value rounded to the grid of `grid`, then to its own type, which stays: of f16 65504 the bf16
+// grid makes 65536, which is f16 infinity. A rounding point that never moves: `round_to(bf16, x)`.
 struct RoundTo : ExprNode {
   static constexpr ExprKind kKind = ExprKind::RoundTo;
   ScalarType grid = ScalarType::F32;

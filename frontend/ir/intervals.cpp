@@ -430,11 +430,17 @@ void cast_loop(ScalarType from, ScalarType to, const Columns& at, int n) {
   }
 }
 
-void round_loop(ScalarType target, const Columns& at, int n) {
+// The grid is part of the meaning; the rounding to the type that follows is one that a program adds.
+void round_loop(ScalarType type, ScalarType target, const Columns& at, int n) {
   for (int l = 0; l < n; ++l) {
-    const Range a{at.low[0][l].f, at.high[0][l].f};
-    at.out_low[l].f = claim(a) ? to_grid(target, a.low) : a.low;
-    at.out_high[l].f = claim(a) ? to_grid(target, a.high) : a.high;
+    Range a{at.low[0][l].f, at.high[0][l].f};
+    if (claim(a)) {
+      a = {to_grid(target, a.low), to_grid(target, a.high)};
+      a.low = std::min(a.low, to_grid(type, a.low));
+      a.high = std::max(a.high, to_grid(type, a.high));
+    }
+    at.out_low[l].f = a.low;
+    at.out_high[l].f = a.high;
   }
 }
 
@@ -473,7 +479,8 @@ void interval_step(const Instr& instr, TapeFrame& frame, int n) {
     return op_step(*op, instr.args[0] == instr.args[1], at, n);
   if (const auto* cast = instr.expr.as<Cast>())
     return cast_loop(cast->value.type(), instr.expr.type(), at, n);
-  if (const auto* round = instr.expr.as<RoundTo>()) return round_loop(round->grid, at, n);
+  if (const auto* round = instr.expr.as<RoundTo>())
+    return round_loop(round->type, round->grid, at, n);
 }
 
 void interval_cast(ScalarType from, ScalarType to, const Scalar* low, const Scalar* high,

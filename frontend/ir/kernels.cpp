@@ -377,6 +377,15 @@ int run_multiply_add(Scalar* dst, const Scalar* a, const Scalar* b, const Scalar
   return -1;
 }
 
+int run_round_f16_to_bf16(Scalar* dst, const Scalar* a, const Scalar*, const Scalar*, int n,
+                          const std::uint8_t*) {
+  const double* x = floats(a);
+  double* out = floats(dst);
+  for (int l = 0; l < n; ++l)
+    out[l] = round_once<ScalarType::F16>(round_once<ScalarType::BF16>(x[l]));
+  return -1;
+}
+
 }  // namespace
 
 Kernel op_kernel(OpCode op, ScalarType type) {
@@ -395,7 +404,11 @@ Kernel cast_kernel(ScalarType from, ScalarType to) {
                       static_cast<std::size_t>(to)];
 }
 
-Kernel round_kernel(ScalarType grid) { return cast_kernel(ScalarType::F64, grid); }
+// A grid value is one of the type, but for bf16 in f16, whose range is smaller.
+Kernel round_kernel(ScalarType type, ScalarType grid) {
+  if (type == ScalarType::F16 && grid == ScalarType::BF16) return &run_round_f16_to_bf16;
+  return cast_kernel(ScalarType::F64, grid);
+}
 
 Kernel multiply_add_kernel() { return &run_multiply_add; }
 

@@ -30,7 +30,7 @@ inline double* floats(Scalar* column) { return &column->f; }
 // Null when the operation does not accept the type.
 Kernel op_kernel(OpCode op, ScalarType type);
 Kernel cast_kernel(ScalarType from, ScalarType to);
-Kernel round_kernel(ScalarType grid);
+Kernel round_kernel(ScalarType type, ScalarType grid);
 // a[l] * b[l] + c[l] with both roundings in f64: the fold of the reals reading.
 Kernel multiply_add_kernel();
 

@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include <cmath>
-
 #include "frontend/ir/math_scalar.h"
 
 namespace tilewright::ir {

@@ -209,7 +209,8 @@ Slot TapeBuilder::compile_new(Expr expr, bool first_lane) {
                                    first_lane);
           },
           [&](const RoundTo& round) {
-            return compile_compute(expr, {&round.value, 1}, round_kernel(round.grid), true,
+            return compile_compute(expr, {&round.value, 1},
+                                   round_kernel(in_reading(expr.type()), round.grid), true,
                                    first_lane);
           },
           [&](const Fold&) {

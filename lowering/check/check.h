@@ -20,7 +20,7 @@ namespace tilewright::check {
 
 struct Options {
   // Steps of the Program's interpreter in all runs together.
-  std::int64_t step_budget = 1'000'000;
+  std::int64_t step_budget = 32'000'000;
   int min_runs = 3;
   std::uint64_t seed = 1;
   // Not empty: only these sizes, whatever they cost.

@@ -27,8 +27,11 @@ class Planner {
   Planner(const program::Program& program)
       : program_(program), values_(candidate_values(program)) {}
 
+  // The sizes one past every tile; to be run whatever they reach, if they are cheap.
+  const Sizes& past() const { return past_; }
+
   std::vector<Sizes> candidates() {
-    if (std::any_of(values_.begin(), values_.end(), [](const auto& v) { return v.empty(); }))
+    if (std::any_of(values_.begin(), values_.end(), [](const auto& v) { return v.values.empty(); }))
       return {};
     plain();
     one_at_a_time();
@@ -44,7 +47,7 @@ class Planner {
   }
   // The smallest candidate value at or above `value`, else the largest.
   std::int64_t near(std::size_t extent, std::int64_t value) const {
-    const auto& values = values_[extent];
+    const auto& values = values_[extent].values;
     const auto it = std::lower_bound(values.begin(), values.end(), value);
     return it == values.end() ? values.back() : *it;
   }
@@ -60,11 +63,17 @@ class Planner {
     for (std::size_t i = 0; i < mixed.size(); ++i) mixed[i] = near(i, primes[i % 4]);
     add(mixed);
     for (std::int64_t value : {1, 0, 2, 3, 5, 7}) add(all(value));
+    // One past the largest constant that each extent meets; 2 where it meets none.
+    Sizes past(values_.size());
+    for (std::size_t i = 0; i < past.size(); ++i)
+      past[i] = near(i, std::max<std::int64_t>(values_[i].largest_constant + 1, 2));
+    add(past);
+    past_ = past;
   }
   void one_at_a_time() {
     for (std::int64_t base : {3, 1, 7})
       for (std::size_t extent = 0; extent < values_.size(); ++extent)
-        for (std::int64_t value : values_[extent]) {
+        for (std::int64_t value : values_[extent].values) {
           Sizes sizes = all(base);
           sizes[extent] = value;
           add(sizes);
@@ -76,7 +85,7 @@ class Planner {
     auto total = [&](std::size_t n) {
       std::size_t product = 1;
       for (const auto& values : values_) {
-        product *= std::min(n, values.size());
+        product *= spread(values, n);
         if (product > kMaxCombinations) break;
       }
       return product;
@@ -86,20 +95,29 @@ class Planner {
     Sizes sizes(values_.size());
     combine(0, per_extent, sizes);
   }
+  // How many values of an extent take part: one where it meets no constant.
+  static std::size_t spread(const CandidateValues& values, std::size_t per_extent) {
+    return values.largest_constant == 0 ? 1 : std::min(per_extent, values.values.size());
+  }
   // Values spread evenly over those of the extent, ends included.
   void combine(std::size_t extent, std::size_t per_extent, Sizes& sizes) {
     if (extent == sizes.size()) return add(sizes);
-    const auto& values = values_[extent];
-    const std::size_t n = std::min(per_extent, values.size());
+    const auto& values = values_[extent].values;
+    const std::size_t n = spread(values_[extent], per_extent);
+    if (n == 1) {
+      sizes[extent] = near(extent, 1);
+      return combine(extent + 1, per_extent, sizes);
+    }
     for (std::size_t i = 0; i < n; ++i) {
-      sizes[extent] = values[n == 1 ? 0 : i * (values.size() - 1) / (n - 1)];
+      sizes[extent] = values[i * (values.size() - 1) / (n - 1)];
       combine(extent + 1, per_extent, sizes);
     }
   }
 
   const program::Program& program_;
-  std::vector<std::vector<std::int64_t>> values_;
+  std::vector<CandidateValues> values_;
   std::vector<Sizes> out_;
+  Sizes past_;
   std::set<Sizes> seen_;
 };
 
@@ -107,7 +125,8 @@ struct Weighed {
   Candidate candidate;
   std::vector<std::uint64_t> outcomes;
   std::size_t rank = 0;  // order of making, which breaks ties
-  bool plain = false;
+  bool plain = false;  // stays, whatever it reaches
+  bool past = false;
 };
 
 bool any_new(const std::vector<std::uint64_t>& outcomes, const std::set<std::uint64_t>& reached) {
@@ -135,8 +154,10 @@ void drop_superfluous(std::vector<Weighed>& chosen) {
 std::vector<Candidate> choose_sizes(const program::Program& program, std::int64_t step_budget,
                                     int min_runs) {
   std::vector<Weighed> weighed;
-  for (const Sizes& sizes : Planner(program).candidates()) {
+  Planner planner(program);
+  for (const Sizes& sizes : planner.candidates()) {
     Weighed w;
+    w.past = sizes == planner.past();
     w.candidate.sizes = bindings_of(program, sizes);
     DryRun dry = dry_run(program, w.candidate.sizes);
     w.candidate.cost = dry.cost;
@@ -167,6 +188,11 @@ std::vector<Candidate> choose_sizes(const program::Program& program, std::int64_
     if (w->candidate.cost > step_budget / (2 * min_runs)) continue;
     w->plain = true;
     take(*w);
+  }
+  for (Weighed& w : weighed) {
+    if (!w.past || w.candidate.cost < 0 || w.candidate.cost > left / 4) continue;
+    w.plain = true;
+    take(w);
   }
   for (Weighed& w : weighed) {
     if (w.candidate.cost < 0) continue;

@@ -26,8 +26,13 @@ struct Candidate {
 std::vector<Candidate> choose_sizes(const program::Program& program, std::int64_t step_budget,
                                     int min_runs);
 
-// Every value worth trying for each extent, in order of declaration (sizes.cpp).
-std::vector<std::vector<std::int64_t>> candidate_values(const program::Program& program);
+// Values worth trying for one extent, ascending, and the largest constant that it meets (0: none).
+struct CandidateValues {
+  std::vector<std::int64_t> values;
+  std::int64_t largest_constant = 0;
+};
+// For each extent in order of declaration (sizes.cpp).
+std::vector<CandidateValues> candidate_values(const program::Program& program);
 bool satisfies(const program::Program& program, const ir::Bindings& sizes);
 
 // The control flow of a Program at one binding: what it reaches and costs (dry_run.cpp). Outcomes are keys

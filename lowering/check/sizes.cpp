@@ -85,11 +85,11 @@ std::optional<std::int64_t> allowed(const ir::ExtentDecl& extent, std::int64_t v
 
 }  // namespace
 
-std::vector<std::vector<std::int64_t>> candidate_values(const program::Program& program) {
+std::vector<CandidateValues> candidate_values(const program::Program& program) {
   Constants constants;
   constants.visit(program.body);
   for (Expr requirement : program.requirements) constants.meet(requirement);
-  std::vector<std::vector<std::int64_t>> out;
+  std::vector<CandidateValues> out;
   for (const ir::ExtentDecl& extent : program.extents) {
     std::set<std::int64_t> values;
     auto add = [&](std::int64_t value) {
@@ -100,14 +100,16 @@ std::vector<std::vector<std::int64_t>> candidate_values(const program::Program& 
       add(extent.min + value * extent.multiple_of);
     }
     std::size_t taken = 0;
+    std::int64_t largest = 0;
     for (std::int64_t constant : constants.of(extent.name)) {
       if (taken++ == kMaxConstants) break;
+      largest = constant;
       for (std::int64_t value :
            {constant - 1, constant, constant + 1, 2 * constant, 2 * constant + 1})
         add(value);
     }
     if (extent.max && *extent.max - extent.min <= kMaxConstant) add(*extent.max);
-    out.emplace_back(values.begin(), values.end());
+    out.push_back({{values.begin(), values.end()}, largest});
   }
   return out;
 }

@@ -102,7 +102,7 @@ Value Emitter::evaluate(Expr expr) {
           [&](const ir::Select& s) { return select(s); },
           [&](const ir::Cast& c) { return cast(evaluate(c.value), c.value.type(), c.type); },
           [&](const ir::RoundTo& r) {
-            // The value stays in its type, on a grid that is no finer.
+            // The value stays in its type; a grid that holds all of it changes nothing.
             Value inner = evaluate(r.value);
             if (ir::unit_roundoff(r.grid) <= ir::unit_roundoff(r.type)) {
               const bool f16_in_bf16 = r.type == ScalarType::BF16 && r.grid == ScalarType::F16;
@@ -110,6 +110,8 @@ Value Emitter::evaluate(Expr expr) {
             }
             llvm::Value* v = round_to_grid(inner.v, r.type, r.grid);
             if (r.type == ScalarType::F64) v = b_.CreateFPExt(v, inner.v->getType());
+            // The grid of bf16 goes beyond the range of f16.
+            if (r.type == ScalarType::F16 && r.grid == ScalarType::BF16) v = round_f32_to_f16(v);
             return Value{v, inner.varying};
           },
           [&](const ir::Fold& fold) {

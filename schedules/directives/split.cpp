@@ -8,7 +8,6 @@
 namespace tilewright::directives {
 
 std::optional<Split> Split::parse(Reader& reader) {
-  Split out;
   auto loop = reader.loop_name();
   if (!loop || !reader.cursor.expect("by", "after the loop", "write `by` and the size of a tile"))
     return std::nullopt;

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The wall of the TOML library, which is built into this file without exceptions: text to nodes with byte spans.
+//
+// The library states some conditions on its input as assertions and, under NDEBUG, as assumptions that the
+// compiler may build on. Version 3.3 states one that a malformed key breaks (`[[[`) and handles right after it. So
+// here both are nothing: with assumptions the handling would be removed.
+#undef NDEBUG
+#define TOML_ASSERT(condition) static_assert(true)
 #include <toml++/toml.h>
+
+#include <algorithm>
 
 #include "frontend/base/format.h"
 #include "frontend/base/text.h"
@@ -11,18 +19,13 @@ namespace tilewright::machine {
 
 namespace {
 
-// The byte offset of a place that the library counts in code points.
+// The byte offset of a place: the library counts columns in characters, which are bytes here.
 std::uint32_t offset_of(const Source& source, toml::source_position place) {
   if (!place) return 0;
   const std::string_view line = source.line(place.line);
   if (line.data() == nullptr) return static_cast<std::uint32_t>(source.text().size());
-  std::size_t at = 0;
-  for (std::uint32_t column = 1; column < place.column && at < line.size(); ++column) {
-    ++at;
-    while (at < line.size() && (static_cast<unsigned char>(line[at]) & 0xC0) == 0x80) ++at;
-  }
-  return static_cast<std::uint32_t>(line.data() - source.text().data()) +
-         static_cast<std::uint32_t>(at);
+  const std::size_t column = std::min<std::size_t>(place.column - 1, line.size());
+  return static_cast<std::uint32_t>(line.data() - source.text().data() + column);
 }
 
 // The library's regions may end before they begin, or miss an end; a span never does.
@@ -62,12 +65,25 @@ Node convert(const Source& source, const toml::node& in) {
   return out;
 }
 
+// Version 3.3 of the library has undefined behaviour on some characters beyond ASCII outside of strings (U+02E6);
+// no value of a machine file needs one.
+Result<Ok> check_ascii(const Source& source) {
+  const std::string_view text = source.text();
+  const auto* found = std::find_if(text.begin(), text.end(),
+                                   [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+  if (found == text.end()) return Ok{};
+  const auto at = static_cast<std::uint32_t>(found - text.begin());
+  return fail(Code::MachineSyntax, {at, at + 1}, "a character that is not ASCII",
+              "write machine files, comments included, in ASCII");
+}
+
 }  // namespace
 
 Result<Node> read_toml(const Source& source) {
   if (source.text().size() > kMaxSourceBytes)
     return fail(Code::SourceTooLarge, {}, "a machine file of more than 64 MiB",
                 "machine files have a few kilobytes");
+  TILEWRIGHT_CHECK_OK(check_ascii(source));
   const toml::parse_result parsed = toml::parse(source.text());
   if (parsed.succeeded()) return convert(source, parsed.table());
   const toml::parse_error& error = parsed.error();

@@ -4,19 +4,20 @@
 // system's linker, loaded, and run on given tensors.
 #pragma once
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
+#include <cmath>
 #include <cstring>
-#include <fstream>
 #include <random>
+#include <sstream>
 
-#include "differential/plain_run.h"
 #include "frontend/base/source.h"
 #include "lowering/artifact/artifact.h"
 #include "lowering/program/text.h"
 #include "runtime/include/tilewright/runtime.h"
+#include "tests/differential/guarded_memory.h"
+#include "tests/differential/loaded_objects.h"
+#include "tests/differential/plain_run.h"
 
 namespace tilewright::test {
 
@@ -35,39 +36,29 @@ inline program::Program parse(ir::Context& context, const std::string& text) {
 // An argument: bytes at an address that is aligned to one element only, and its descriptor.
 class Argument {
  public:
-  Argument(const program::Parameter& parameter, const ir::Bindings& bindings)
-      : type_(parameter.type) {
-    for (ir::Expr extent : parameter.shape)
-      shape_.push_back(ir::evaluate_extents(extent, bindings));
-    std::size_t count = 1;
-    for (std::int64_t extent : shape_) count *= static_cast<std::size_t>(extent);
-    const auto element = static_cast<std::size_t>(ir::size_bytes(type_));
-    size_ = count * element;
-    bytes_.assign(size_ + 2 * kGuard + element, std::byte{0xa5});
-    begin_ =
-        kGuard + element - (reinterpret_cast<std::uintptr_t>(bytes_.data()) + kGuard) % element;
+  using Wall = GuardedMemory::Wall;
+  Argument(const program::Parameter& parameter, const ir::Bindings& bindings,
+           Wall wall = Wall::Behind)
+      : type_(parameter.type),
+        shape_(shape_of(parameter, bindings)),
+        bytes_(bytes_of(type_, shape_), wall, kPoison) {
     std::memset(&descriptor, 0, sizeof(descriptor));
-    descriptor.dl.data = bytes_.data() + begin_;
+    descriptor.dl.data = bytes_.data();
     descriptor.dl.device.device_type = kDLCPU;
     descriptor.dl.ndim = static_cast<std::int32_t>(shape_.size());
     descriptor.dl.dtype = dtype(type_);
     descriptor.dl.shape = shape_.data();
-    descriptor.size_bytes = size_;
+    descriptor.size_bytes = bytes_.size();
   }
 
   void fill(const ir::Tensor& tensor) {
     const auto bytes = ir::tensor_bytes(tensor);
-    std::copy(bytes.begin(), bytes.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(begin_));
+    std::copy(bytes.begin(), bytes.end(), bytes_.data());
   }
   ir::Tensor read() const {
-    return ir::tensor_from_bytes(type_, shape_, {bytes_.data() + begin_, size_});
+    return ir::tensor_from_bytes(type_, shape_, {bytes_.data(), bytes_.size()});
   }
-  // Nothing outside the tensor was written.
-  bool guards_hold() const {
-    for (std::size_t i = 0; i < bytes_.size(); ++i)
-      if ((i < begin_ || i >= begin_ + size_) && bytes_[i] != std::byte{0xa5}) return false;
-    return true;
-  }
+  bool guards_hold() const { return bytes_.guards_hold(); }
 
   tilewright_tensor descriptor;
 
@@ -84,79 +75,59 @@ class Argument {
   }
 
  private:
-  static constexpr std::size_t kGuard = 256;
+  // No NaN in any float type, so that a cell that was not written differs from one that is NaN.
+  static constexpr unsigned char kPoison = 0xa5;
+
+  static std::vector<std::int64_t> shape_of(const program::Parameter& parameter,
+                                            const ir::Bindings& bindings) {
+    std::vector<std::int64_t> shape;
+    for (ir::Expr extent : parameter.shape) shape.push_back(ir::evaluate_extents(extent, bindings));
+    return shape;
+  }
+  static std::size_t bytes_of(ir::ScalarType type, const std::vector<std::int64_t>& shape) {
+    auto size = static_cast<std::size_t>(ir::size_bytes(type));
+    for (std::int64_t extent : shape) size *= static_cast<std::size_t>(extent);
+    return size;
+  }
+
   ir::ScalarType type_;
   std::vector<std::int64_t> shape_;
-  std::vector<std::byte> bytes_;
-  std::size_t begin_ = 0;
-  std::size_t size_ = 0;
+  GuardedMemory bytes_;
 };
 
 class CompiledProgram {
  public:
   CompiledProgram(ir::Context& context, const program::Program& program, const host::Target& target)
       : program_(program) {
-    const artifact::Origin origin{"test", "0", "none", "0", "not checked"};
+    const artifact::Origin origin{"test", "0", "none", "0", "not checked", {}};
     llvm_wall::CompileOptions options;
     options.want_assembly = options.want_ir = true;
     auto made = artifact::make_artifact(context, program, target, origin, options);
     EXPECT_TRUE(made.ok()) << messages(made.diagnostics());
     if (!made.ok()) return;
     artifact_ = std::move(*made);
-    char folder[] = "/tmp/tilewright.XXXXXX";
-    if (mkdtemp(folder) == nullptr) return;
-    const std::string base = std::string(folder) + "/program";
-    std::ofstream(base + ".o", std::ios::binary) << artifact_.object.bytes;
-    // No C library: an unresolved reference fails here.
-    const std::string link = "cc -shared -nostdlib -o " + base + ".so " + base + ".o";
-    EXPECT_EQ(std::system(link.c_str()), 0);
-    handle_ = dlopen((base + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
-    EXPECT_NE(handle_, nullptr) << dlerror();
-    unlink((base + ".o").c_str());
-    unlink((base + ".so").c_str());
-    rmdir(folder);
+    objects_.add(artifact_.object.bytes);
+    objects_.load();
   }
-  ~CompiledProgram() {
-    if (handle_) dlclose(handle_);
-  }
-  CompiledProgram(const CompiledProgram&) = delete;
-  CompiledProgram& operator=(const CompiledProgram&) = delete;
 
-  bool ready() const { return handle_ != nullptr; }
+  bool ready() const { return objects_.ready(); }
   const artifact::Artifact& artifact() const { return artifact_; }
+  LoadedObjects& objects() { return objects_; }
 
-  std::int32_t query(const tilewright_call* call, std::vector<tilewright_tensor*> tensors,
+  std::int32_t query(const tilewright_call* call, const std::vector<tilewright_tensor*>& tensors,
                      std::size_t* size) {
-    std::vector<void*> words{const_cast<tilewright_call*>(call)};
-    words.insert(words.end(), tensors.begin(), tensors.end());
-    words.push_back(size);
-    return invoke(std::string(program_.name.text()) + "_query", words);
+    return objects_.query(std::string(program_.name.text()), call, tensors, size);
   }
-  std::int32_t run(const tilewright_call* call, std::vector<tilewright_tensor*> tensors,
+  std::int32_t run(const tilewright_call* call, const std::vector<tilewright_tensor*>& tensors,
                    void* workspace, std::size_t workspace_size) {
-    std::vector<void*> words{const_cast<tilewright_call*>(call)};
-    words.insert(words.end(), tensors.begin(), tensors.end());
-    words.push_back(workspace);
-    words.push_back(reinterpret_cast<void*>(workspace_size));
-    return invoke(std::string(program_.name.text()), words);
+    return objects_.run(std::string(program_.name.text()), call, tensors, workspace,
+                        workspace_size);
   }
 
  private:
-  // Every argument is one integer register or stack word, so the count alone picks the signature.
-  std::int32_t invoke(const std::string& name, std::vector<void*> w) {
-    void* symbol = dlsym(handle_, name.c_str());
-    EXPECT_NE(symbol, nullptr) << name;
-    if (symbol == nullptr) return 1;
-    w.resize(10);
-    using Function =
-        std::int32_t (*)(void*, void*, void*, void*, void*, void*, void*, void*, void*, void*);
-    return reinterpret_cast<Function>(symbol)(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8],
-                                              w[9]);
-  }
-
   const program::Program& program_;
   artifact::Artifact artifact_;
-  void* handle_ = nullptr;
+  LoadedObjects objects_;
 };
 
 // Values that reach roundings, ties, signs and infinities; `plain` keeps to small ones.
@@ -197,45 +168,78 @@ struct RunOptions {
   std::uint64_t seed = 1;
 };
 
+// Runs a loaded function on these inputs, with poisoned outputs and workspace, and compares every parameter
+// with `expected` bit for bit; what it finds wrong, or nothing. Inputs must come back as they were.
+inline std::string run_and_compare(LoadedObjects& objects, const program::Program& program,
+                                   const ir::Bindings& bindings, const ir::TensorMap& inputs,
+                                   const ir::TensorMap& expected,
+                                   const tilewright_executor* executor,
+                                   GuardedMemory::Wall wall = GuardedMemory::Wall::Behind) {
+  const std::string function(program.name.text());
+  std::vector<Argument> arguments;
+  arguments.reserve(program.parameters.size());
+  std::vector<tilewright_tensor*> tensors;
+  for (const program::Parameter& parameter : program.parameters) {
+    arguments.emplace_back(parameter, bindings, wall);
+    if (auto it = inputs.find(parameter.name); it != inputs.end())
+      arguments.back().fill(it->second);
+    tensors.push_back(&arguments.back().descriptor);
+  }
+  tilewright_error error{};
+  error.struct_size = sizeof(error);
+  const tilewright_call call = tilewright_call_make(executor, &error);
+  std::size_t size = 1;
+  if (objects.query(function, &call, tensors, &size) != TILEWRIGHT_OK)
+    return "query: " + std::string(error.message);
+  // All ones: NaN in every float type, and no index.
+  constexpr std::size_t kAlignment = program::kWorkspaceAlignment;
+  GuardedMemory workspace((size + kAlignment - 1) / kAlignment * kAlignment, wall, 0xff);
+  const std::int32_t status = objects.run(function, &call, tensors, workspace.data(), size);
+  if (status != TILEWRIGHT_OK)
+    return "status " + std::to_string(status) + ", argument " + std::to_string(error.argument) +
+           ", dimension " + std::to_string(error.dimension) + ": " + error.message;
+  if (!workspace.guards_hold()) return "wrote around the workspace";
+  for (std::size_t i = size; i < workspace.size(); ++i)
+    if (workspace.data()[i] != std::byte{0xff}) return "wrote beyond the workspace";
+  for (std::size_t p = 0; p < arguments.size(); ++p) {
+    const std::string name(program.parameters[p].name.text());
+    if (!arguments[p].guards_hold()) return "wrote around " + name;
+    const ir::Tensor got = arguments[p].read();
+    const ir::Tensor& want = expected.at(program.parameters[p].name);
+    if (got.shape != want.shape) return name + " has another shape";
+    for (std::size_t i = 0; i < want.data.size(); ++i) {
+      if (same_bits(want, got, i)) continue;
+      std::ostringstream out;
+      out.precision(17);
+      out << name << " cell " << i << ": expected ";
+      if (ir::is_float(want.type)) {
+        out << want.data[i].f << ", got " << got.data[i].f;
+      } else {
+        out << want.data[i].i << ", got " << got.data[i].i;
+      }
+      return out.str();
+    }
+  }
+  return {};
+}
+
 // Law: the library's outputs are those of the plain run, bit for bit, and it wrote nothing else.
 inline void expect_same(CompiledProgram& library, const program::Program& program,
                         const ir::Bindings& bindings, const RunOptions& options = {}) {
   if (!library.ready()) return;
   std::mt19937_64 random(options.seed);
-  std::vector<Argument> arguments;
-  arguments.reserve(program.parameters.size());
-  std::vector<tilewright_tensor*> tensors;
-  ir::TensorMap expected;
-  for (const program::Parameter& parameter : program.parameters) {
-    arguments.emplace_back(parameter, bindings);
-    ir::Tensor tensor = random_tensor(parameter, bindings, random, options.plain);
-    arguments.back().fill(tensor);
-    expected[parameter.name] = std::move(tensor);
-    tensors.push_back(&arguments.back().descriptor);
-  }
-  tilewright_error error{};
-  error.struct_size = sizeof(error);
-  const tilewright_call call = tilewright_call_make(options.executor, &error);
-  std::size_t size = 1;
-  ASSERT_EQ(library.query(&call, tensors, &size), TILEWRIGHT_OK) << error.message;
-  void* workspace = size ? std::aligned_alloc(64, (size + 127) / 64 * 64) : nullptr;
-  if (workspace) std::memset(workspace, 0x5a, size + 64);
-  ASSERT_EQ(library.run(&call, tensors, workspace, size), TILEWRIGHT_OK)
-      << error.message << " argument " << error.argument << " dimension " << error.dimension;
-  for (std::size_t i = size; workspace && i < size + 64; ++i)
-    ASSERT_EQ(static_cast<unsigned char*>(workspace)[i], 0x5a) << "beyond the workspace";
-  std::free(workspace);
-
+  ir::TensorMap inputs;
+  for (const program::Parameter& parameter : program.parameters)
+    inputs[parameter.name] = random_tensor(parameter, bindings, random, options.plain);
+  ir::TensorMap expected = inputs;
   const PlainRun plain(program, bindings, expected);
   EXPECT_FALSE(plain.undefined()) << "the test program is undefined on these inputs";
-  for (std::size_t p = 0; p < arguments.size(); ++p) {
-    EXPECT_TRUE(arguments[p].guards_hold()) << "wrote around argument " << p;
-    const ir::Tensor got = arguments[p].read();
-    const ir::Tensor& want = expected.at(program.parameters[p].name);
-    for (std::size_t i = 0; i < want.data.size(); ++i)
-      ASSERT_TRUE(same_bits(want, got, i))
-          << program.parameters[p].name.text() << " cell " << i << ": expected " << want.data[i].f
-          << " (" << want.data[i].i << "), got " << got.data[i].f << " (" << got.data[i].i << ")";
+  for (const auto wall : {GuardedMemory::Wall::Behind, GuardedMemory::Wall::Before}) {
+    const std::string what = program::print(program);
+    const FaultReport report(what);
+    EXPECT_EQ(run_and_compare(library.objects(), program, bindings, inputs, expected,
+                              options.executor, wall),
+              "");
   }
 }
 

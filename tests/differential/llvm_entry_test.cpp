@@ -4,8 +4,9 @@
 // that fails it alone, with its status and place, and nothing is written; no symbol is left open, no data can
 // be written, the same input gives the same bytes.
 #include <cstdio>
+#include <fstream>
 
-#include "differential/compiled_program.h"
+#include "tests/differential/compiled_program.h"
 
 namespace tilewright::test {
 namespace {
@@ -376,7 +377,7 @@ TEST(LlvmMicroKernel, KeepsItsTileInRegisters) {
   llvm_wall::CompileOptions options;
   options.want_assembly = true;
   const auto made = artifact::make_artifact(context, program, *target,
-                                            {"test", "0", "none", "0", "not checked"}, options);
+                                            {"test", "0", "none", "0", "not checked", {}}, options);
   ASSERT_TRUE(made.ok()) << messages(made.diagnostics());
   // The one innermost loop: from the label that a backward jump names to that jump.
   const std::string& text = made->object.assembly;

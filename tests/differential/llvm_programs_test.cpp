@@ -5,7 +5,7 @@
 #include <atomic>
 #include <thread>
 
-#include "differential/compiled_program.h"
+#include "tests/differential/compiled_program.h"
 
 namespace tilewright::test {
 namespace {

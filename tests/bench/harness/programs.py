@@ -91,7 +91,7 @@ def build_kernel(layout, kernel, folder):
     stem = Path(kernel.algorithm).stem
     run([layout.program("tilewright"), "compile", layout.root / kernel.algorithm,
          "--schedule", layout.root / kernel.schedule, "-o", folder], 120)
-    return link_shared(folder / f"{stem}.a", folder / f"{stem}.so")
+    return link_shared(folder / f"lib{stem}.a", folder / f"{stem}.so")
 
 
 def link_shared(archive, target):

@@ -40,7 +40,7 @@ at_most = {most}
 # Puts the fixture where `tilewright compile SRC --schedule S -o DIR` puts its static library.
 COMPILER = """#!/bin/sh
 [ "$1" = compile ] && [ "$3" = --schedule ] && [ "$5" = -o ] || exit 2
-cp "{fixture}" "$6/$(basename "$2" .tw).a"
+cp "{fixture}" "$6/lib$(basename "$2" .tw).a"
 """
 
 PEER = """import os, sys

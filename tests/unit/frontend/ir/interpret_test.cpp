@@ -6,8 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "frontend/ir/text.h"
 #include <gtest/gtest.h>
+#include "frontend/ir/evaluate.h"
+#include "frontend/ir/text.h"
 
 namespace tilewright::ir {
 namespace {
@@ -298,6 +299,33 @@ algorithm half(N) {
     sum = bf16(sum + v);
   }
   EXPECT_EQ(half.run("s", Reading::Exact).data[0].f, static_cast<double>(sum));
+}
+
+// The grid of bf16 goes beyond f16, whose rounding follows; in the reals only the grid counts.
+TEST(Interpret, RoundToEndsInItsOwnType) {
+  Case c(
+      "algorithm a(N) {\n  input x : f16[N]\n  output y[n < N] : f16 = round_to(bf16, x[n])\n"
+      "  output z[n < N] : bool = round_to(bf16, x[n]) < inf\n}\n");
+  c.size("N", 4);
+  Tensor x = make_tensor(ScalarType::F16, {4});
+  const double values[] = {65504, -65504, 65280, 0x1.004p0};
+  const double rounded[] = {INFINITY, -INFINITY, 65280, 1};
+  const double grid[] = {65536, -65536, 65280, 1};
+  for (int i = 0; i < 4; ++i) x.data[i].f = values[i];
+  c.inputs[c.context.symbol("x")] = x;
+  const Tensor exact = c.run("y", Reading::Exact);
+  const Tensor reals = c.run("y", Reading::Reals);
+  const Tensor finite = c.run("z", Reading::Exact);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(exact.data[i].f, rounded[i]);
+    EXPECT_EQ(reals.data[i].f, grid[i]);
+    EXPECT_EQ(finite.data[i].i, rounded[i] < INFINITY);
+    EXPECT_EQ(evaluate_round_to(ScalarType::F16, ScalarType::BF16, {values[i]}).f, rounded[i]);
+  }
+  // A program that gives infinity where the reals are finite is within the bound.
+  auto bounds = interpret_with_bound(c.algorithm, c.bindings, c.inputs);
+  ASSERT_TRUE(bounds.ok());
+  EXPECT_FALSE(find_violation(bounds->at(c.context.symbol("y")), exact));
 }
 
 }  // namespace

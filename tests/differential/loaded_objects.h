@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Objects of the code generator, loaded: linked by the system's linker into one shared object, so that many
+// programs cost one link. No C library takes part: an unresolved reference fails the link.
+#pragma once
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "runtime/include/tilewright/runtime.h"
+
+namespace tilewright::test {
+
+class LoadedObjects {
+ public:
+  LoadedObjects() = default;
+  ~LoadedObjects() {
+    if (handle_) dlclose(handle_);
+  }
+  LoadedObjects(const LoadedObjects&) = delete;
+  LoadedObjects& operator=(const LoadedObjects&) = delete;
+
+  void add(std::string bytes) { objects_.push_back(std::move(bytes)); }
+
+  bool load() {
+    std::string folder = (std::filesystem::temp_directory_path() / "tilewright.XXXXXX").string();
+    if (mkdtemp(folder.data()) == nullptr) return false;
+    const std::string library = folder + "/all.so";
+    std::string command = "cc -shared -nostdlib -o " + library;
+    for (std::size_t i = 0; i < objects_.size(); ++i) {
+      const std::string path = folder + "/" + std::to_string(i) + ".o";
+      std::ofstream(path, std::ios::binary) << objects_[i];
+      command += " " + path;
+    }
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    handle_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    EXPECT_NE(handle_, nullptr) << dlerror();
+    std::filesystem::remove_all(folder);
+    return handle_ != nullptr;
+  }
+  bool ready() const { return handle_ != nullptr; }
+
+  std::int32_t query(const std::string& name, const tilewright_call* call,
+                     const std::vector<tilewright_tensor*>& tensors, std::size_t* size) {
+    std::vector<void*> words{const_cast<tilewright_call*>(call)};
+    words.insert(words.end(), tensors.begin(), tensors.end());
+    words.push_back(size);
+    return invoke(name + "_query", words);
+  }
+  std::int32_t run(const std::string& name, const tilewright_call* call,
+                   const std::vector<tilewright_tensor*>& tensors, void* workspace,
+                   std::size_t workspace_size) {
+    std::vector<void*> words{const_cast<tilewright_call*>(call)};
+    words.insert(words.end(), tensors.begin(), tensors.end());
+    words.push_back(workspace);
+    words.push_back(reinterpret_cast<void*>(workspace_size));
+    return invoke(name, words);
+  }
+
+ private:
+  // Every argument is one integer register or stack word, so one signature serves: words that a function
+  // does not expect are left unread.
+  std::int32_t invoke(const std::string& name, std::vector<void*> w) {
+    void* symbol = dlsym(handle_, name.c_str());
+    EXPECT_NE(symbol, nullptr) << name;
+    if (symbol == nullptr) return 1;
+    constexpr std::size_t kWords = 20;
+    EXPECT_LE(w.size(), kWords);
+    w.resize(kWords);
+    using Word = void*;
+    using Function = std::int32_t (*)(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word,
+                                      Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
+    return reinterpret_cast<Function>(symbol)(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8],
+                                              w[9], w[10], w[11], w[12], w[13], w[14], w[15], w[16],
+                                              w[17], w[18], w[19]);
+  }
+
+  std::vector<std::string> objects_;
+  void* handle_ = nullptr;
+};
+
+}  // namespace tilewright::test

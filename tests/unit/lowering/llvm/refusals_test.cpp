@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What no program that passed the verifier can provoke: the code generator still answers with a diagnostic.
+#include <gtest/gtest.h>
+
+#include "lowering/llvm/compile.h"
+#include "lowering/program/contract.h"
+#include "lowering/program/text.h"
+
+namespace tilewright::llvm_wall {
+namespace {
+
+constexpr const char* kTwice = R"(program twice for twice {
+  extent N
+  input x : f32[N]
+  output y : f32[N]
+  for n in 0 .. N { y[n] = x[n] * 2.0 }
+})";
+
+struct Case {
+  ir::Context context;
+  program::Program program;
+  Case() {
+    auto parsed = program::parse_program(context, Source("case.twp", kTwice));
+    EXPECT_TRUE(parsed.ok());
+    if (parsed.ok()) program = *parsed;
+  }
+  Result<Object> compile(const TargetOptions& target = {}) {
+    auto contract = program::derive_contract(context, program);
+    EXPECT_TRUE(contract.ok());
+    return compile_program(context, program, *contract, target);
+  }
+};
+
+TEST(Refusals, AFoldIsUnsupportedByTarget) {
+  Case c;
+  const Symbol k = c.context.symbol("k");
+  const ir::Expr zero = c.context.index(0);
+  const ir::Expr body =
+      c.context.read(c.context.symbol("x"), std::vector{c.context.var(k)}, ir::ScalarType::F32);
+  const ir::Expr fold = c.context.fold(ir::Monoid::Sum, std::vector{k}, std::vector{zero},
+                                       std::vector{c.context.index(3)}, body);
+  c.program.body = program::make_store(c.context, c.context.symbol("y"), std::vector{zero}, fold,
+                                       program::OriginRole::Value, {}, {});
+  const auto object = c.compile();
+  ASSERT_FALSE(object.ok());
+  EXPECT_EQ(object.diagnostics()[0].code, Code::UnsupportedByTarget);
+}
+
+TEST(Refusals, AnUnknownTripleIsNoTarget) {
+  Case c;
+  TargetOptions target;
+  target.triple = "nonsense-unknown-unknown";
+  const auto object = c.compile(target);
+  ASSERT_FALSE(object.ok());
+  EXPECT_EQ(object.diagnostics()[0].code, Code::UnknownTarget);
+}
+
+}  // namespace
+}  // namespace tilewright::llvm_wall
