@@ -37,9 +37,10 @@ std::string contract_text(const program::Program& program, const program::Contra
   std::string text =
       "/* " + name + ": made by Tilewright " + origin.tool_version + ". Do not edit.\n *\n";
   auto line = [&](std::string words) {
-    // The caller names the schedule and the verdict: neither may end the comment.
-    for (auto at = words.find("*/"); at != std::string::npos; at = words.find("*/"))
-      words.replace(at, 2, "* /");
+    // The caller names the schedule and the verdict: neither may end the comment, or look like another.
+    for (const auto& [mark, apart] : {std::pair{"*/", "* /"}, std::pair{"/*", "/ *"}})
+      for (auto at = words.find(mark); at != std::string::npos; at = words.find(mark))
+        words.replace(at, 2, apart);
     text += words.empty() ? " *\n" : " * " + words + "\n";
   };
   line("Algorithm " + std::string(program.algorithm.text()) + " (" + origin.algorithm_hash + "),");

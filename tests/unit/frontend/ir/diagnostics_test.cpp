@@ -113,7 +113,9 @@ TEST(AlgorithmDiagnostics, SayWhatWhereAndWhatHelps) {
 
 TEST(AlgorithmDiagnostics, DeepTextIsRefused) {
   Context context;
-  const std::string brackets = std::string(20000, '(') + "1" + std::string(20000, ')');
+  std::string brackets(20000, '(');
+  brackets += "1";
+  brackets.append(20000, ')');
   std::string chain = "1";
   for (int i = 0; i < 20000; ++i) chain += " + i";
   const std::string minus(20000, '-');

@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kProgram = R"(program scale for scaling {
   extent N min 1 max 4096
   extent M min 0 multiple_of 4
-  requires N <= 2 * M + 8
+  requires N <= M * 2 + 8
   input x : bf16[N, M]
   input default : f64[N + 1]
   input call : i64[]
@@ -151,7 +151,7 @@ TEST_F(ArtifactTest, TheHeaderIsCpp11And20) {
 TEST_F(ArtifactTest, TheHeaderStatesTheContract) {
   for (const char* words : {"scale_query(", "input bf16[N, M]", "default_: input f64[N + 1]",
                             "workspace_: output f32[N, M]", "N = x[0]: at least 1, at most 4096",
-                            "M = x[1]: at least 0, a multiple of 4", "Requires N <= 2 * M + 8",
+                            "M = x[1]: at least 0, a multiple of 4", "Requires N <= M * 2 + 8",
                             "AVX2", "0123456789abcdef0123456789abcdef", "by_hand", "1.2.3"})
     EXPECT_NE(made_.header.find(words), std::string::npos) << words << "\n" << made_.header;
   // Nothing that the caller named ends the comment.
@@ -192,7 +192,7 @@ TEST_F(ArtifactTest, TheManifestStatesTheContract) {
   for (const char* line :
        {"x[0] >= 1", "x[0] <= 4096", "x[1] is a multiple of 4", "default has type f64",
         "default[0] = N + 1", "call has rank 0", "workspace[0] = N", "workspace is not read-only",
-        "N <= 2 * M + 8", "workspace shares no byte with x", "the workspace shares no byte with x"})
+        "N <= M * 2 + 8", "workspace shares no byte with x", "the workspace shares no byte with x"})
     EXPECT_EQ(std::count(lines.begin(), lines.end(), line), 1) << line << "\n" << made_.manifest;
   const auto place = [&](const char* line) {
     return std::find(lines.begin(), lines.end(), line) - lines.begin();
