@@ -2,6 +2,7 @@
 //
 // tilewright VERB ...: finds the verb, fills its arguments, runs it. Exit status: 0 done, 1 diagnostics were
 // reported, 2 usage, 70 a defect. Whatever escapes is caught here and says how to report it.
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>

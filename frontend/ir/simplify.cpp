@@ -321,8 +321,8 @@ class Simplifier {
     if (op.op == OpCode::Mod) return small ? remainder : context_.floor_mod(remainder, op.args[1]);
     if (small) return to_expr(context_, quotient);
     // As a sum in normal form, so that simplifying it again changes nothing.
-    return linear(context_.add(to_expr(context_, quotient),
-                               context_.floor_div(remainder, op.args[1])));
+    return linear(
+        context_.add(to_expr(context_, quotient), context_.floor_div(remainder, op.args[1])));
   }
 
   Interval difference(const Op& op) {

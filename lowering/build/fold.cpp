@@ -36,7 +36,8 @@ Result<Stmt> NestEmitter::fold_loops(std::size_t depth, std::size_t end, Point& 
   return loop(depth, point, [&](Point& inner) -> Result<Stmt> {
     // What is placed here is for iterations on the data alone.
     std::vector<Expr> guards;
-    if (!builder_.placed_at(nest_.name, nest_.loops[depth].name).empty()) guards = take_guards(inner);
+    if (!builder_.placed_at(nest_.name, nest_.loops[depth].name).empty())
+      guards = take_guards(inner);
     TILEWRIGHT_TRY(inside, with_placed(depth, inner, [&](Point& p) {
                      return fold_loops(depth + 1, end, p, body);
                    }));

@@ -103,7 +103,8 @@ Expr LoopSpace::resolve(Expr algorithm_expr, const LoopValues& values) const {
 
 Expr LoopSpace::absolute(Symbol symbol, Expr local, const LoopValues& values) const {
   const Dimension& dimension = dimensions_[static_cast<std::size_t>(name(symbol).dimension)];
-  return context_.add(dimension.is_fold ? resolve(dimension.lower, values) : dimension.lower, local);
+  return context_.add(dimension.is_fold ? resolve(dimension.lower, values) : dimension.lower,
+                      local);
 }
 
 // A fold variable's size may depend on dimensions of the nest (`k < i + 1`): exact once those have values.

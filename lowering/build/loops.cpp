@@ -151,8 +151,8 @@ Result<Stmt> NestEmitter::with_placed(std::size_t index, Point& point, const Con
                   "place it at a loop further out");
   std::vector<Region> regions;
   for (const tree::Nest* n : nests) {
-    TILEWRIGHT_TRY(region, builder_.required_region(*n, nest_, loop_name, space_, point.values,
-                                                    point.env));
+    TILEWRIGHT_TRY(region,
+                   builder_.required_region(*n, nest_, loop_name, space_, point.values, point.env));
     regions.push_back(std::move(region));
   }
   return placed(nests, 0, regions, point.env, [&](Env& env) {

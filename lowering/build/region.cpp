@@ -142,12 +142,14 @@ class RegionFinder {
     AffineExpr negative;
     for (const poly::LinearTerm& term : value.terms()) {
       const AffineExpr part = AffineExpr::variable(term.name, std::abs(term.coefficient));
-      (term.coefficient > 0 ? positive : negative) = (term.coefficient > 0 ? positive : negative) + part;
+      (term.coefficient > 0 ? positive : negative) =
+          (term.coefficient > 0 ? positive : negative) + part;
     }
     for (const poly::FloorTerm& term : value.floors()) {
       const AffineExpr part =
           poly::floor_div(term.numerator, term.denominator) * std::abs(term.coefficient);
-      (term.coefficient > 0 ? positive : negative) = (term.coefficient > 0 ? positive : negative) + part;
+      (term.coefficient > 0 ? positive : negative) =
+          (term.coefficient > 0 ? positive : negative) + part;
     }
     const bool strict = op == ir::OpCode::Ge && value.constant() == -1;
     if (!strict) positive = positive + AffineExpr(value.constant());
@@ -261,8 +263,8 @@ class RegionFinder {
                                              BoundExpr::max({one.lower, BoundExpr(0)}), facts));
         one.lower = std::move(lower);
         if (auto size = to_bound(shape[i], rename)) {
-          TILEWRIGHT_TRY(upper, poly::simplify(builder_.polyhedra,
-                                               BoundExpr::min({one.upper, *size}), facts));
+          TILEWRIGHT_TRY(
+              upper, poly::simplify(builder_.polyhedra, BoundExpr::min({one.upper, *size}), facts));
           one.upper = std::move(upper);
         }
       }
@@ -330,8 +332,7 @@ class RegionFinder {
     if (!extent.ok()) return std::nullopt;
     auto over = poly::max_over(builder_.polyhedra, *extent, loops);
     if (!over.ok() || num_leaves(*over) > kMaxLeaves) return std::nullopt;
-    auto largest =
-        poly::simplify(builder_.polyhedra, BoundExpr::max({*over, BoundExpr(0)}), facts);
+    auto largest = poly::simplify(builder_.polyhedra, BoundExpr::max({*over, BoundExpr(0)}), facts);
     if (!largest.ok()) return std::nullopt;
     auto lo_expr = to_ir(builder_.context, *lo, resolve_);
     auto size = to_ir(builder_.context, *extent, resolve_);
@@ -366,9 +367,9 @@ Result<Expr> Builder::largest(const ir::Equation& equation, std::size_t num_fold
   const ir::Fold* fold = equation.fold();
   auto value = to_bound(expr, loop_name);
   if (!value)
-    return refuse("the bounds of the reduction `" + std::string(equation.name.text()) +
-                      "` are not affine",
-                  "write them with sums, minima, maxima and divisions by constants");
+    return refuse(
+        "the bounds of the reduction `" + std::string(equation.name.text()) + "` are not affine",
+        "write them with sums, minima, maxima and divisions by constants");
   poly::Space space;
   BasicSet domain;
   for (const ir::ExtentDecl& extent : algorithm.extents)

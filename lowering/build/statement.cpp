@@ -34,7 +34,8 @@ std::vector<Dimension> stage_dimensions(ir::Context& context, const tree::Stage&
                        context.ceil_div(region.max_size[at], part.factor), zero, false});
         break;
       case tree::LayoutComponent::Part::Remainder:
-        out.push_back({part.name, context.index(part.factor), context.index(part.factor), zero, false});
+        out.push_back(
+            {part.name, context.index(part.factor), context.index(part.factor), zero, false});
         break;
     }
   }
@@ -53,8 +54,8 @@ Result<std::vector<Dimension>> nest_dimensions(Builder& builder, const tree::Nes
     // The algorithm's variables are not the Program's loops: only extents have a known range here.
     const ir::Ranges ranges = extent_ranges(builder.algorithm);
     for (std::size_t i = 0; i < fold->vars.size(); ++i) {
-      const Expr size = ir::simplify(
-          builder.context, builder.context.sub(fold->upper[i], fold->lower[i]), ranges);
+      const Expr size = ir::simplify(builder.context,
+                                     builder.context.sub(fold->upper[i], fold->lower[i]), ranges);
       TILEWRIGHT_TRY(most, builder.largest(equation, i, size));
       out.push_back({fold->vars[i], size, most, fold->lower[i], true});
     }
@@ -106,18 +107,19 @@ Result<Ok> NestEmitter::plan() {
     if (fold_loop && l.kind != tree::LoopKind::Vector) continue;
     const auto length = space_.constant_extent(l.name);
     if (!length)
-      return refuse("loop `" + std::string(nest_.name.text()) + "." + std::string(l.name.text()) +
-                        "` has no constant length, so " +
-                        (fold_loop ? "it cannot be vectorized"
-                                   : "its results cannot stay in registers"),
-                    fold_loop ? "split it by a constant and vectorize the inner loop"
-                              : "split it by a constant and keep the inner loop",
-                    {{"length", ir::print(space_.max_extent(l.name))}});
+      return refuse(
+          "loop `" + std::string(nest_.name.text()) + "." + std::string(l.name.text()) +
+              "` has no constant length, so " +
+              (fold_loop ? "it cannot be vectorized" : "its results cannot stay in registers"),
+          fold_loop ? "split it by a constant and vectorize the inner loop"
+                    : "split it by a constant and keep the inner loop",
+          {{"length", ir::print(space_.max_extent(l.name))}});
     if (*length > 1 && l.kind != tree::LoopKind::Vector && l.kind != tree::LoopKind::Unrolled)
-      return refuse("loop `" + std::string(nest_.name.text()) + "." + std::string(l.name.text()) +
-                        "` is neither unrolled nor vectorized, so its results cannot stay in registers",
-                    "unroll it: `unroll " + std::string(nest_.name.text()) + "." +
-                        std::string(l.name.text()) + "`");
+      return refuse(
+          "loop `" + std::string(nest_.name.text()) + "." + std::string(l.name.text()) +
+              "` is neither unrolled nor vectorized, so its results cannot stay in registers",
+          "unroll it: `unroll " + std::string(nest_.name.text()) + "." +
+              std::string(l.name.text()) + "`");
     if (!fold_loop) kept_.push_back(i);
     if (fold_loop) lanes_ = *length;
     if (l.kind == tree::LoopKind::Vector) {
@@ -145,8 +147,7 @@ ir::Substitution NestEmitter::index_values(const Point& point) const {
     // Outside the loops of a fold its variables have no value.
     if (dimension.is_fold && !space_.has_value(dimension.name, point.values)) continue;
     const Expr local = space_.value(dimension.name, point.values);
-    out[dimension.name] =
-        builder_.simplify(space_.absolute(dimension.name, local, point.values));
+    out[dimension.name] = builder_.simplify(space_.absolute(dimension.name, local, point.values));
   }
   return out;
 }
@@ -256,8 +257,8 @@ Result<Stmt> Builder::emit_placed(const tree::Nest& nest, const Region& region, 
     for (const Dimension& d : stage_dimensions(context, *nest.stage, region)) {
       binding.extents.push_back(simplify(d.max_size));
       // The parts of a dimension that is cut are full only where the filler is.
-      const bool cut = std::any_of(
-          nest.stage->layout.begin(), nest.stage->layout.end(), [&](const auto& part) {
+      const bool cut =
+          std::any_of(nest.stage->layout.begin(), nest.stage->layout.end(), [&](const auto& part) {
             return part.name == d.name && part.part != tree::LayoutComponent::Part::Whole;
           });
       binding.filled.push_back(nest.stage->pad || !cut ? d.size : Expr());

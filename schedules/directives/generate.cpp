@@ -112,7 +112,10 @@ class Generator {
     if (nest.loops.size() < 2) return;
     const std::size_t a = any_index(nest);
     const std::size_t b = any_index(nest);
-    attempt(Tile{loop_of(nest, a), loop_of(nest, b), factor(), factor(),
+    attempt(Tile{loop_of(nest, a),
+                 loop_of(nest, b),
+                 factor(),
+                 factor(),
                  {fresh('o'), fresh('o'), fresh('t'), fresh('t')}});
   }
 
@@ -128,7 +131,8 @@ class Generator {
 
   void fuse(const tree::Nest& nest) {
     if (nest.loops.size() < 2) return;
-    const std::size_t at = static_cast<std::size_t>(between(0, static_cast<int>(nest.loops.size()) - 2));
+    const std::size_t at =
+        static_cast<std::size_t>(between(0, static_cast<int>(nest.loops.size()) - 2));
     attempt(Fuse{loop_of(nest, at), loop_of(nest, at + 1), fresh('f')});
   }
 
@@ -269,7 +273,8 @@ class Generator {
     }
     auto& layout = copy.stage.layout;
     for (std::size_t i = layout.size(); i > 1; --i)
-      std::swap(layout[i - 1], layout[static_cast<std::size_t>(between(0, static_cast<int>(i) - 1))]);
+      std::swap(layout[i - 1],
+                layout[static_cast<std::size_t>(between(0, static_cast<int>(i) - 1))]);
     attempt(std::move(copy));
   }
 

@@ -46,7 +46,8 @@ Tree default_tree(const ir::Algorithm& algorithm) {
 
 namespace {
 
-void append_nest(const Tree& tree, std::size_t at, std::vector<bool>& done, std::vector<Nest>& out) {
+void append_nest(const Tree& tree, std::size_t at, std::vector<bool>& done,
+                 std::vector<Nest>& out) {
   if (done[at]) return;
   done[at] = true;
   const Nest& nest = tree.nests[at];

@@ -71,13 +71,13 @@ class Verifier {
     for (Symbol name : tree_.inlined) {
       const ir::Equation* e = algorithm_.find_equation(name);
       if (!e || e->is_output || e->fold())
-        return malformed(
-            quoted(name) + " is " +
-                (!e             ? "not an equation"
-                 : e->is_output ? "an output"
-                                : "a reduction") +
-                " and cannot be inlined",
-            "inline an elementwise equation that is not an output; use `compute_at` for a reduction");
+        return malformed(quoted(name) + " is " +
+                             (!e             ? "not an equation"
+                              : e->is_output ? "an output"
+                                             : "a reduction") +
+                             " and cannot be inlined",
+                         "inline an elementwise equation that is not an output; use `compute_at` "
+                         "for a reduction");
     }
     for (const ir::Equation& e : algorithm_.equations)
       if (!inlined(e.name) && !seen.contains(e.name))
@@ -170,20 +170,22 @@ class Verifier {
     std::set<Symbol> seen;
     for (Symbol name : nest.keep) {
       if (folds.empty())
-        return malformed(quoted(nest.name) + " is not a reduction: it has no partial results to keep",
-                         "keep the results of a reduction");
+        return malformed(
+            quoted(nest.name) + " is not a reduction: it has no partial results to keep",
+            "keep the results of a reduction");
       if (!loops.contains(name) || !seen.insert(name).second)
-        return malformed(quoted(nest.name, name) + " is kept but is not a loop of the nest, or twice",
-                         "keep loops over the result's indices, each once");
+        return malformed(
+            quoted(nest.name, name) + " is kept but is not a loop of the nest, or twice",
+            "keep loops over the result's indices, each once");
       if (folds.contains(name))
         return malformed(quoted(nest.name, name) + " is kept but runs over the reduction",
                          "keep loops over the result's indices");
     }
     const ir::Equation* equation = algorithm_.find_equation(nest.name);
     if (nest.in_register && equation && equation->is_output)
-      return malformed(quoted(nest.name) + " is an output and lives in the caller's memory",
-                       "keep a tile of it: `keep " + std::string(nest.name.text()) +
-                           "[loops] in register`");
+      return malformed(
+          quoted(nest.name) + " is an output and lives in the caller's memory",
+          "keep a tile of it: `keep " + std::string(nest.name.text()) + "[loops] in register`");
     return Ok{};
   }
 
@@ -232,9 +234,9 @@ class Verifier {
                        "name each dimension once");
     for (const LayoutComponent& part : stage.layout)
       if (part.factor < 1)
-        return malformed("the layout of " + quoted(nest.name) + " divides by " +
-                             std::to_string(part.factor),
-                         "divide by at least 1");
+        return malformed(
+            "the layout of " + quoted(nest.name) + " divides by " + std::to_string(part.factor),
+            "divide by at least 1");
     if (shape->size() != stage.dims.size())
       return malformed(quoted(stage.tensor) + " has " + std::to_string(shape->size()) +
                            " dimensions, not " + std::to_string(stage.dims.size()),
@@ -285,9 +287,9 @@ class Verifier {
                    stands_inside(*tree_.find(e.name), *nest.at);
           });
       if (!read)
-        return malformed("nothing inside " + quoted(nest.at->nest, nest.at->loop) + " reads " +
-                             quoted(tensor),
-                         "place " + quoted(nest.name) + " at a loop around a reader");
+        return malformed(
+            "nothing inside " + quoted(nest.at->nest, nest.at->loop) + " reads " + quoted(tensor),
+            "place " + quoted(nest.name) + " at a loop around a reader");
     }
     return Ok{};
   }
@@ -314,11 +316,11 @@ class Verifier {
       const bool reads = reader ? reads_through_inlining(*reader, producer.name)
                                 : nest.stage && nest.stage->tensor == producer.name;
       if (!reads) continue;
-      return malformed(quoted(nest.name) + " reads " + quoted(producer.name) +
-                           " before it is computed",
-                       "put the nest of " + quoted(producer.name) + " before it",
-                       {{"reader", std::string(nest.name.text())},
-                        {"tensor", std::string(producer.name.text())}});
+      return malformed(
+          quoted(nest.name) + " reads " + quoted(producer.name) + " before it is computed",
+          "put the nest of " + quoted(producer.name) + " before it",
+          {{"reader", std::string(nest.name.text())},
+           {"tensor", std::string(producer.name.text())}});
     }
     for (Symbol name : local) available.erase(name);
     if (!nest.stage) available.insert(nest.name);

@@ -61,8 +61,7 @@ class Judge {
 
  private:
   std::string compare(const ir::TensorMap& outputs, bool contracted) {
-    const bool bit_for_bit =
-        exact_ && (!contracted || case_.random.schedule.tree.inlined.empty());
+    const bool bit_for_bit = exact_ && (!contracted || case_.random.schedule.tree.inlined.empty());
     if (bit_for_bit) ++tally_.exact;
     if (!bit_for_bit && bounds_.empty()) {
       auto bounds = ir::interpret_with_bound(case_.algorithm, bindings_, inputs_);
@@ -102,12 +101,14 @@ class Judge {
 std::string check_case(std::uint64_t seed, Tally& tally) {
   Case subject(seed);
   ++tally.cases;
-  auto built = build::build(subject.context, subject.polyhedra, subject.algorithm,
-                            subject.random.schedule);
+  auto built =
+      build::build(subject.context, subject.polyhedra, subject.algorithm, subject.random.schedule);
   if (!built.ok()) {
     ++tally.refused;
     if (std::getenv("TILEWRIGHT_SHOW_REFUSALS"))
-      std::fprintf(stderr, "%s", ("seed " + std::to_string(seed) + " " + laws::messages(built.diagnostics())).c_str());
+      std::fprintf(
+          stderr, "%s",
+          ("seed " + std::to_string(seed) + " " + laws::messages(built.diagnostics())).c_str());
     const Diagnostic& first = built.diagnostics()[0];
     if (first.code != Code::ScheduleRefused || first.message.empty() || first.remedy.empty())
       return "a refusal without structure: " + laws::messages(built.diagnostics());
@@ -139,7 +140,9 @@ std::string check_case(std::uint64_t seed, Tally& tally) {
         for (Judge& judge : judges) {
           if (!wrong.empty()) break;
           wrong = judge.judge(program, contracted);
-          if (!wrong.empty()) wrong = "after " + std::string(name) + ": " + wrong + "\n" + laws::print_sizes(sizes[static_cast<std::size_t>(&judge - judges.data())]);
+          if (!wrong.empty())
+            wrong = "after " + std::string(name) + ": " + wrong + "\n" +
+                    laws::print_sizes(sizes[static_cast<std::size_t>(&judge - judges.data())]);
         }
         if (!wrong.empty()) wrong += "\n" + program::print(program);
         return std::optional<program::Program>();
@@ -166,6 +169,16 @@ TEST(Build, ComputesTheAlgorithm) {
     EXPECT_LT(tally.refused, tally.cases / 5);
     EXPECT_GT(tally.exact, tally.runs / 4);
   }
+}
+
+// Cases that were once wrong: an empty fused loop, guards lost after an empty tile, a region that depends on
+// the tile beyond the edge, bounds with too many cases, a fold bounded by a dropped index, a copy of a copy in
+// an iteration beyond the data, a loose hull below zero, a vector loop that never runs.
+TEST(Build, PastFailures) {
+  Tally tally;
+  for (const std::uint64_t seed : {72, 467, 597, 1517, 1975, 15339, 18013, 25460})
+    EXPECT_EQ(check_case(seed, tally), "");
+  EXPECT_GT(tally.runs, 40);
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 
 #include <map>
 
+#include <gtest/gtest.h>
 #include "frontend/ir/expr.h"
-#include "gtest/gtest.h"
 
 namespace tilewright::laws {
 

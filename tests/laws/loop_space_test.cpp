@@ -23,34 +23,33 @@ class Visitor {
 
   void run(program::Stmt stmt) {
     if (++steps > kMaxSteps) return;
-    program::visit(
-        stmt, ir::Overloaded{
-                  [&](const program::Block& n) {
-                    for (program::Stmt s : n.body) run(s);
-                  },
-                  [&](const program::For& n) {
-                    const std::int64_t upper = value_of(n.upper, values_);
-                    for (std::int64_t i = value_of(n.lower, values_); i < upper; ++i) {
-                      values_[n.var] = i;
-                      run(n.body);
-                      if (steps > kMaxSteps) return;
-                    }
-                  },
-                  [&](const program::If& n) {
-                    if (value_of(n.condition, values_)) {
-                      run(n.then_body);
-                    } else if (n.else_body) {
-                      run(n.else_body);
-                    }
-                  },
-                  [&](const program::Let&) { ADD_FAILURE() << "build makes no let"; },
-                  [&](const program::Alloc& n) { run(n.body); },
-                  [&](const program::Store& n) {
-                    std::vector<std::int64_t> at;
-                    for (ir::Expr e : n.point) at.push_back(value_of(e, values_));
-                    ++points[{n.origin, n.role}][at];
-                  },
-              });
+    program::visit(stmt, ir::Overloaded{
+                             [&](const program::Block& n) {
+                               for (program::Stmt s : n.body) run(s);
+                             },
+                             [&](const program::For& n) {
+                               const std::int64_t upper = value_of(n.upper, values_);
+                               for (std::int64_t i = value_of(n.lower, values_); i < upper; ++i) {
+                                 values_[n.var] = i;
+                                 run(n.body);
+                                 if (steps > kMaxSteps) return;
+                               }
+                             },
+                             [&](const program::If& n) {
+                               if (value_of(n.condition, values_)) {
+                                 run(n.then_body);
+                               } else if (n.else_body) {
+                                 run(n.else_body);
+                               }
+                             },
+                             [&](const program::Let&) { ADD_FAILURE() << "build makes no let"; },
+                             [&](const program::Alloc& n) { run(n.body); },
+                             [&](const program::Store& n) {
+                               std::vector<std::int64_t> at;
+                               for (ir::Expr e : n.point) at.push_back(value_of(e, values_));
+                               ++points[{n.origin, n.role}][at];
+                             },
+                         });
   }
 
  private:
@@ -69,8 +68,7 @@ void enumerate(const ir::Equation& equation, bool with_fold, std::size_t at, Ind
   }
   const bool index = at < rank;
   const std::int64_t lower = index ? 0 : value_of(fold->lower[at - rank], values);
-  const std::int64_t upper =
-      value_of(index ? equation.shape[at] : fold->upper[at - rank], values);
+  const std::int64_t upper = value_of(index ? equation.shape[at] : fold->upper[at - rank], values);
   for (std::int64_t i = lower; i < upper; ++i) {
     values[index ? equation.indices[at] : fold->vars[at - rank]] = i;
     point.push_back(i);

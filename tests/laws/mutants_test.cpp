@@ -142,7 +142,7 @@ Stmt moved_reads(ir::Context& context, const program::Program&, Stmt s) {
   if (value == n->value) return {};
   return program::make_store(context, n->buffer, n->indices, value, n->role, n->origin, n->point);
 }
-// The sum of two partial results minus one of them; the first alone.
+// The first of two partial results alone.
 Stmt wrong_merge(ir::Context& context, const program::Program&, Stmt s) {
   const auto* n = s.as<program::Store>();
   const auto* op = n && n->role == OriginRole::Merge ? n->value.as<ir::Op>() : nullptr;
@@ -154,8 +154,8 @@ Stmt forgotten_sum(ir::Context& context, const program::Program&, Stmt s) {
   const auto* n = s.as<program::Store>();
   const auto* op = n && n->role == OriginRole::Fold ? n->value.as<ir::Op>() : nullptr;
   if (!op) return {};
-  const ir::Expr term = op->op == ir::OpCode::Fma ? context.mul(op->args[0], op->args[1])
-                                                  : op->args[1];
+  const ir::Expr term =
+      op->op == ir::OpCode::Fma ? context.mul(op->args[0], op->args[1]) : op->args[1];
   return program::make_store(context, n->buffer, n->indices, term, n->role, n->origin, n->point);
 }
 Stmt smaller_buffer(ir::Context& context, const program::Program&, Stmt s) {
@@ -182,7 +182,8 @@ std::optional<program::Program> mutant(ir::Context& context, const program::Prog
   int seen = 0;
   bool done = false;
   std::function<Stmt(Stmt)> edit = [&](Stmt s) -> Stmt {
-    if (Stmt changed = mutation.edit(context, program, s); changed && !(changed == s) && seen++ == n) {
+    if (Stmt changed = mutation.edit(context, program, s);
+        changed && !(changed == s) && seen++ == n) {
       done = true;
       return changed;
     }

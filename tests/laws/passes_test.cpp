@@ -43,8 +43,8 @@ TEST(Passes, KeepMeaning) {
     if (!expected.failure.empty()) continue;  // past the limit of steps: build_test looks for traps
     for (const passes::Pass& pass : passes::all_passes()) {
       const program::Program after = pass.run(subject.context, before);
-      const std::string what = "after " + std::string(pass.name) + "\n" +
-                               program::print(before) + program::print(after) + subject.text();
+      const std::string what = "after " + std::string(pass.name) + "\n" + program::print(before) +
+                               program::print(after) + subject.text();
       Outcome got = run(subject.context, after, *bindings, inputs);
       ASSERT_EQ(got.failure, "") << what;
       ++compared[std::string(pass.name)];
@@ -60,8 +60,7 @@ TEST(Passes, KeepMeaning) {
           ASSERT_EQ(laws::first_difference(expected.outputs.at(name), tensor), "") << what;
       }
       ASSERT_TRUE(pass.run(subject.context, after) == after)
-          << "twice is not once: " << what
-          << program::print(pass.run(subject.context, after));
+          << "twice is not once: " << what << program::print(pass.run(subject.context, after));
       before = after;
       expected = std::move(got);
     }

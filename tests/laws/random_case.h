@@ -8,11 +8,11 @@
 #include <cstring>
 #include <sstream>
 
+#include <gtest/gtest.h>
 #include "frontend/base/render.h"
 #include "frontend/ir/generate.h"
 #include "frontend/ir/interpret.h"
 #include "frontend/ir/text.h"
-#include "gtest/gtest.h"
 #include "lowering/build/build.h"
 #include "lowering/passes/passes.h"
 #include "lowering/program/interpret.h"
@@ -23,6 +23,7 @@
 
 namespace tilewright::laws {
 
+// TILEWRIGHT_SHOW_SEEDS and TILEWRIGHT_SHOW_REFUSALS make build_test say what it does.
 // TILEWRIGHT_SLOW=1 runs `slow` cases instead; TILEWRIGHT_FIRST_SEED and TILEWRIGHT_CASES override both.
 inline int num_cases(int usual, int slow) {
   if (const char* cases = std::getenv("TILEWRIGHT_CASES")) return std::atoi(cases);

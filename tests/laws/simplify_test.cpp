@@ -84,14 +84,16 @@ TEST(Simplify, KeepsValuesAndIsIdempotent) {
   const int cases = laws::num_cases(50000, 3000000);
   int smaller = 0;
   int failed = 0;
-  for (std::uint64_t seed = first; seed < first + static_cast<std::uint64_t>(cases) && failed < 5; ++seed) {
+  for (std::uint64_t seed = first; seed < first + static_cast<std::uint64_t>(cases) && failed < 5;
+       ++seed) {
     Context context;
     Maker maker(context, seed);
     const bool bool_case = seed % 3 == 0;
     const Expr e = bool_case ? maker.condition(3) : maker.index(4);
     const Expr simple = simplify(context, e, maker.ranges);
     smaller += !(simple == e);
-    const std::string what = "seed " + std::to_string(seed) + ": " + print(e) + "  =>  " + print(simple);
+    const std::string what =
+        "seed " + std::to_string(seed) + ": " + print(e) + "  =>  " + print(simple);
     const Expr again = simplify(context, simple, maker.ranges);
     if (!(again == simple)) {
       ADD_FAILURE() << what << "  =>  " << print(again);

@@ -3,9 +3,9 @@
 // What build makes of a handful of instructive schedules, as text, and what it refuses.
 #include "lowering/build/build.h"
 
+#include <gtest/gtest.h>
 #include "frontend/base/render.h"
 #include "frontend/ir/text.h"
-#include "gtest/gtest.h"
 #include "lowering/program/text.h"
 #include "schedules/directives/text.h"
 
@@ -252,7 +252,8 @@ TEST(Build, GuardsAreFacts) {
   EXPECT_NE(built(algorithm, "split y.i by 4 as io, ii\ncompute_at t in y.io")
                 .find("for i in 0 .. min(4, N) {"),
             std::string::npos);
-  const std::string guarded = built(algorithm, "guard N >= 8\nsplit y.i by 4 as io, ii\ncompute_at t in y.io");
+  const std::string guarded =
+      built(algorithm, "guard N >= 8\nsplit y.i by 4 as io, ii\ncompute_at t in y.io");
   EXPECT_NE(guarded.find("for i in 0 .. 4 {"), std::string::npos) << guarded;
 }
 
@@ -267,7 +268,8 @@ reorder y: io, k, ii
 stage x[k, i] at y.io as p[k, i] pad
 vectorize y.ii
 keep y[ii] in register)");
-  EXPECT_NE(text.find("if io * 4 + ii_2 < N {\n              y_acc[ii_2] = y_acc[ii_2] + i32(7) / p[k_2, ii_2]"),
+  EXPECT_NE(text.find("if io * 4 + ii_2 < N {\n              y_acc[ii_2] = y_acc[ii_2] + i32(7) / "
+                      "p[k_2, ii_2]"),
             std::string::npos)
       << text;
 }

@@ -2,9 +2,9 @@
 //
 // Every reason for which a directive or a schedule is refused, by a minimal case: the code, the place and
 // what the message names. A refused directive leaves the tree as it was.
+#include <gtest/gtest.h>
 #include "frontend/base/render.h"
 #include "frontend/ir/text.h"
-#include "gtest/gtest.h"
 #include "schedules/directives/text.h"
 
 namespace tilewright::directives {
@@ -133,18 +133,21 @@ INSTANTIATE_TEST_SUITE_P(
         // The tree form.
         Refusal{"tree { inline e }", "E0302", "`c` has no nest", "s for"},
         Refusal{"tree { inline c }", "E0302", "is an output", "s for"},
-        Refusal{"tree { inline e inline e nest c { for i { for j { for k { compute } } } } nest d { "
-                "for i { for j { compute } } } }",
-                "E0302", "inlined twice", "s for"},
-        Refusal{"tree { inline e nest d { for i { for j { compute } } } nest c { for i { for j { for k "
-                "{ compute } } } } }",
-                "E0302", "`d` reads `c` before it is computed", "s for"},
+        Refusal{
+            "tree { inline e inline e nest c { for i { for j { for k { compute } } } } nest d { "
+            "for i { for j { compute } } } }",
+            "E0302", "inlined twice", "s for"},
+        Refusal{
+            "tree { inline e nest d { for i { for j { compute } } } nest c { for i { for j { for k "
+            "{ compute } } } } }",
+            "E0302", "`d` reads `c` before it is computed", "s for"},
         Refusal{"tree { inline e nest c { for i { for j { compute } } } nest d { for i { for j { "
                 "compute } } } }",
                 "E0302", "`c.k` is not in the order", "s for"},
-        Refusal{"tree { inline e nest c { split i by 2 as o, t for o { for t { for j peel { for k { "
-                "compute } } } } } nest d { for i { for j { compute } } } }",
-                "E0302", "not the outer loop of a split", "s for"},
+        Refusal{
+            "tree { inline e nest c { split i by 2 as o, t for o { for t { for j peel { for k { "
+            "compute } } } } } nest d { for i { for j { compute } } } }",
+            "E0302", "not the outer loop of a split", "s for"},
         Refusal{"tree { nest c { split d.i by 2 as o, t compute } }", "E0101", "names a nest",
                 "d.i"},
         // E0305: header and form.
@@ -159,8 +162,8 @@ TEST(Refusals, LeaveTheTreeAlone) {
   // The second split of the tile refuses after the first was made.
   const Symbol c = parsed.context.symbol("c");
   auto name = [&](const char* text) { return parsed.context.symbol(text); };
-  const Tile tile{{c, name("j"), {}}, {c, name("k"), {}}, 2, 2,
-                  {name("x"), name("x2"), name("y"), name("t")}};
+  const Tile tile{
+      {c, name("j"), {}}, {c, name("k"), {}}, 2, 2, {name("x"), name("x2"), name("y"), name("t")}};
   EXPECT_FALSE(directives::apply(Directive(tile), target).ok());
   EXPECT_TRUE(tree == parsed.schedule->tree);
 }

@@ -3,21 +3,21 @@
 // The default tree, the order of nests, and refusals of trees that no text can make.
 #include "schedules/tree/tree.h"
 
+#include <gtest/gtest.h>
 #include "frontend/ir/text.h"
-#include "gtest/gtest.h"
 
 namespace tilewright::tree {
 namespace {
 
 struct Chain {
   ir::Context context;
-  ir::Algorithm algorithm =
-      ir::parse_algorithm(context, Source("chain.tw", R"(algorithm chain(N) {
+  ir::Algorithm algorithm = ir::parse_algorithm(context, Source("chain.tw", R"(algorithm chain(N) {
   input x : f32[N]
   p[i < N] : f32 = x[i] + 1
   q[i < N] : f32 = p[i] * 2
   output y[i < N] : f32 = sum(k < i + 1) q[k]
-})")).value();
+})"))
+                                .value();
   Tree tree = default_tree(algorithm);
   Symbol name(const char* text) { return context.symbol(text); }
   std::string refusal() {
@@ -60,9 +60,7 @@ TEST(Tree, RefusesWhatDirectivesNeverMake) {
          c.tree.nests[0].steps = {step, step};
        }},
       {"a fuse in `p` takes a loop that is not there",
-       [](Chain& c) {
-         c.tree.nests[0].steps = {FuseStep{c.name("i"), c.name("z"), c.name("f")}};
-       }},
+       [](Chain& c) { c.tree.nests[0].steps = {FuseStep{c.name("i"), c.name("z"), c.name("f")}}; }},
       {"a fuse joins `y.i` and `y.k`, of which one runs over results and one over the reduction",
        [](Chain& c) {
          c.tree.nests[2].steps = {FuseStep{c.name("i"), c.name("k"), c.name("f")}};
@@ -108,7 +106,8 @@ TEST(Tree, RefusesWhatDirectivesNeverMake) {
                             {{c.name("a"), c.name("d"), LayoutComponent::Part::Quotient, 0},
                              {c.name("b"), c.name("d"), LayoutComponent::Part::Remainder, 0}},
                             false};
-         copy.loops = {{c.name("a"), LoopKind::Serial, false}, {c.name("b"), LoopKind::Serial, false}};
+         copy.loops = {{c.name("a"), LoopKind::Serial, false},
+                       {c.name("b"), LoopKind::Serial, false}};
          copy.at = LoopRef{c.name("p"), c.name("i")};
          c.tree.nests.insert(c.tree.nests.begin(), copy);
        }},
