@@ -86,6 +86,8 @@ std::string printable(std::string_view bytes) {
   return out;
 }
 
-std::string in_backticks(std::string_view bytes) { return std::string("`").append(printable(bytes)).append("`"); }
+std::string in_backticks(std::string_view bytes) {
+  return std::string("`").append(printable(bytes)).append("`");
+}
 
 }  // namespace tilewright

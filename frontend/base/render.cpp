@@ -79,7 +79,10 @@ class Renderer {
     std::string text = printable(source_->name());
     if (!span.none()) {
       const LineColumn at = source_->line_column(span.begin);
-      text.append(":").append(std::to_string(at.line)).append(":").append(std::to_string(at.column));
+      text.append(":")
+          .append(std::to_string(at.line))
+          .append(":")
+          .append(std::to_string(at.column));
     }
     paint("1", text + ":");
     out_ += " ";

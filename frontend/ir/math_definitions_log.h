@@ -72,7 +72,7 @@ typename Format::Real log_edges(B& b, typename Format::Real position, typename F
 template <class Format>
 struct LogParts {
   typename Format::Real exponent;  // k
-  typename Format::Real reduced;   // log(1 + f)
+  typename Format::Real reduced;  // log(1 + f)
 };
 
 // Subnormals are first multiplied by 2^fraction, which makes them normal and raises k as much.

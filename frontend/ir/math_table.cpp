@@ -12,13 +12,11 @@ namespace {
 double reference_rsqrt(double x) { return 1.0 / std::sqrt(x); }
 
 // row(Op, name of the definition, reference, ulps)
-#define TILEWRIGHT_MATH_ROWS(row)                                              \
-  row(Exp, exp, std::exp, 2) row(Exp2, exp2, std::exp2, 2)                     \
-      row(Expm1, expm1, std::expm1, 2) row(Log, log, std::log, 2)              \
-          row(Log2, log2, std::log2, 2) row(Log1p, log1p, std::log1p, 2)       \
-              row(Tanh, tanh, std::tanh, 2) row(Erf, erf, std::erf, 2)         \
-                  row(Sin, sin, std::sin, 4) row(Cos, cos, std::cos, 4)        \
-                      row(Rsqrt, rsqrt, reference_rsqrt, 2)
+#define TILEWRIGHT_MATH_ROWS(row)                                                               \
+  row(Exp, exp, std::exp, 2) row(Exp2, exp2, std::exp2, 2) row(Expm1, expm1, std::expm1, 2)     \
+      row(Log, log, std::log, 2) row(Log2, log2, std::log2, 2) row(Log1p, log1p, std::log1p, 2) \
+          row(Tanh, tanh, std::tanh, 2) row(Erf, erf, std::erf, 2) row(Sin, sin, std::sin, 4)   \
+              row(Cos, cos, std::cos, 4) row(Rsqrt, rsqrt, reference_rsqrt, 2)
 
 // The functions of a row in each float type, as functions on the values that a Scalar holds.
 #define TILEWRIGHT_MATH_ENTRY(op, name, system, ulps)                                       \

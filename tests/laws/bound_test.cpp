@@ -8,9 +8,9 @@
 #include <numeric>
 #include <random>
 
+#include <gtest/gtest.h>
 #include "frontend/ir/interpret.h"
 #include "frontend/ir/text.h"
-#include <gtest/gtest.h>
 
 namespace tilewright::ir {
 namespace {

@@ -7,10 +7,10 @@
 
 #include <cmath>
 
+#include <gtest/gtest.h>
 #include "frontend/ir/evaluate.h"
 #include "frontend/ir/generate.h"
 #include "frontend/ir/text.h"
-#include <gtest/gtest.h>
 
 namespace tilewright::ir {
 namespace {

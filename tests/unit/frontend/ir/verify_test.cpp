@@ -45,9 +45,7 @@ class VerifyTest : public testing::Test {
   Symbol i;
 };
 
-TEST_F(VerifyTest, AcceptsWhatIsWellFormed) {
-  EXPECT_EQ(code(), "");
-}
+TEST_F(VerifyTest, AcceptsWhatIsWellFormed) { EXPECT_EQ(code(), ""); }
 
 TEST_F(VerifyTest, RefusesNamesThatTextCannotSay) {
   for (const char* name : {"", "a b", "9", "sum", "f32", "input", "x.", "\xff"}) {

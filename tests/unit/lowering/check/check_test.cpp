@@ -223,7 +223,8 @@ TEST(CheckPlan, ValuesKeepToTheDeclaration) {
     EXPECT_LE(value, 100);
     EXPECT_EQ(value % 8, 0);
   }
-  EXPECT_TRUE(std::set<std::int64_t>(values[0].values.begin(), values[0].values.end()).contains(16));
+  EXPECT_TRUE(
+      std::set<std::int64_t>(values[0].values.begin(), values[0].values.end()).contains(16));
 }
 
 TEST(CheckPlan, DryRunCostGrowsWithTheSizeAndIsCheapToGet) {

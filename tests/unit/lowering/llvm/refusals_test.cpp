@@ -47,6 +47,16 @@ TEST(Refusals, AFoldIsUnsupportedByTarget) {
   EXPECT_EQ(object.diagnostics()[0].code, Code::UnsupportedByTarget);
 }
 
+// The verifier refuses such a condition; a caller that skips it gets LLVM's own complaint as a diagnostic.
+TEST(Refusals, AConditionThatIsNoBoolIsMalformedIr) {
+  Case c;
+  const ir::Expr extent = c.context.extent(c.context.symbol("N"));
+  c.program.body = program::make_if(c.context, extent, c.program.body);
+  const auto object = c.compile();
+  ASSERT_FALSE(object.ok());
+  EXPECT_EQ(object.diagnostics()[0].code, Code::CodeGeneration);
+}
+
 TEST(Refusals, AnUnknownTripleIsNoTarget) {
   Case c;
   TargetOptions target;

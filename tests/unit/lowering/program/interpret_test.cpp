@@ -6,8 +6,8 @@
 
 #include <cmath>
 
-#include "frontend/ir/text.h"
 #include <gtest/gtest.h>
+#include "frontend/ir/text.h"
 #include "lowering/program/text.h"
 
 namespace tilewright::program {

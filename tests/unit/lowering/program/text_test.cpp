@@ -46,9 +46,7 @@ constexpr char kGemm[] = R"(program gemm for gemm {
 }
 )";
 
-TEST(ProgramText, CanonicalTextIsKept) {
-  EXPECT_EQ(canonical(kGemm), kGemm);
-}
+TEST(ProgramText, CanonicalTextIsKept) { EXPECT_EQ(canonical(kGemm), kGemm); }
 
 TEST(ProgramText, LayoutLiteralsAndTypesAreFilledIn) {
   EXPECT_EQ(canonical("program p for q { output c : f32[4] output s : f64[]\n"
