@@ -228,7 +228,13 @@ Result<program::Program> Builder::run() {
 
 Result<program::Program> build(ir::Context& context, poly::Context& polyhedra,
                                const ir::Algorithm& algorithm, const tree::Schedule& schedule) {
-  return Builder(context, polyhedra, algorithm, schedule).run();
+  auto built = Builder(context, polyhedra, algorithm, schedule).run();
+  if (built.ok()) return built;
+  // A nest does not know which directives made it: a refusal is shown at the schedule's name.
+  Failure failure = std::move(built).failure();
+  for (Diagnostic& d : failure.diagnostics)
+    if (d.span.none()) d.span = schedule.span;
+  return failure;
 }
 
 }  // namespace tilewright::build

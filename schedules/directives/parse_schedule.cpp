@@ -45,6 +45,7 @@ class ScheduleParser {
     if (!name || !cursor_.expect("for", "after the name", "write `for` and the algorithm"))
       return false;
     out_.name = *name;
+    out_.span = name_span_;
     const Span span = cursor_.peek().span;
     auto algorithm = reader_.path("the algorithm");
     if (!algorithm) return false;

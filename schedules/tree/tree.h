@@ -114,6 +114,7 @@ struct Schedule {
   std::string algorithm_hash;  // empty: not pinned
   std::vector<Expr> guards;  // bool expressions over extents; the schedule is for these sizes alone
   Tree tree;
+  Span span;  // its name in the text it was read from; not content
 };
 bool operator==(const Schedule& a, const Schedule& b);
 

@@ -66,7 +66,7 @@ class Naive {
                                             value(n.value), &undefined_);
                      },
                      [&](const RoundTo& n) {
-                       return evaluate_round_to(expr.type(), n.grid, value(n.value));
+                       return evaluate_round_to(reading(expr.type()), n.grid, value(n.value));
                      },
                      [&](const Fold& n) {
                        Scalar acc = constant_value(context_.monoid_identity(n.monoid, expr.type()));
