@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls the library that `tilewright compile` made of gemm_bf16.tw. Usage: `gemm-blocked --help`.
+// Calls the library that `tilewright compile` made of gemm_bf16.tw. Usage: `gemm_bf16-blocked --help`.
 #include "apps/gemm_bf16/reference.h"
 #include "gemm_bf16.h"
 

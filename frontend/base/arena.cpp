@@ -24,7 +24,6 @@ void* Arena::allocate(std::size_t size, std::size_t alignment) {
   }
   std::byte* begin = aligned(next_);
   next_ = begin + size;
-  bytes_used_ += size;
   return begin;
 }
 

@@ -41,14 +41,10 @@ class Arena {
 
   std::string_view copy(std::string_view text);
 
-  // Bytes handed out so far; long searches watch this and rotate contexts.
-  std::size_t bytes_used() const { return bytes_used_; }
-
  private:
   std::vector<std::unique_ptr<std::byte[]>> chunks_;
   std::byte* next_ = nullptr;
   std::byte* limit_ = nullptr;
-  std::size_t bytes_used_ = 0;
 };
 
 }  // namespace tilewright

@@ -23,7 +23,7 @@ struct Failure {
 
 // One diagnostic as a failure: `return fail(Code::X, span, "message", "remedy")`.
 inline Failure fail(Diagnostic diagnostic) { return Failure{{std::move(diagnostic)}}; }
-inline Failure fail(Code code, Span span, std::string message, std::string remedy = "") {
+inline Failure fail(Code code, Span span, std::string message, std::string remedy) {
   return fail(Diagnostic{code, span, std::move(message), std::move(remedy), {}});
 }
 

@@ -17,7 +17,6 @@ class Context {
  public:
   Symbol symbol(std::string_view text) { return store_.symbols().intern(text); }
   NodeStore& store() { return store_; }
-  std::size_t num_exprs() const { return store_.size(ExprNode::kFamily); }
 
   Expr index(std::int64_t value) { return integer(ScalarType::Index, value); }
   Expr integer(ScalarType type, std::int64_t value);  // wraps to the width of an integer type

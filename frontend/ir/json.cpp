@@ -194,13 +194,6 @@ bool FieldReader::read(const Json& json, Expr& out) {
 
 Json to_json(Expr expr) { return FieldWriter().value(expr); }
 
-Result<Expr> expr_from_json(Context& context, const Json& json) {
-  FieldReader reader(context);
-  Expr expr;
-  if (!reader.read(json, expr)) return reader.failure();
-  return expr;
-}
-
 Json to_json(const Algorithm& algorithm) {
   Json json = Json::object();
   json.set("format", "tilewright.algorithm");

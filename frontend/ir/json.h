@@ -12,7 +12,6 @@
 namespace tilewright::ir {
 
 Json to_json(Expr expr);
-Result<Expr> expr_from_json(Context& context, const Json& json);
 
 Json to_json(const Algorithm& algorithm);
 Result<Algorithm> algorithm_from_json(Context& context, const Json& json);

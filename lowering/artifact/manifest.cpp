@@ -5,6 +5,7 @@
 #include "frontend/base/json.h"
 #include "frontend/ir/text.h"
 #include "lowering/artifact/artifact.h"
+#include "runtime/include/tilewright/runtime.h"
 
 namespace tilewright::artifact {
 
@@ -79,7 +80,9 @@ std::string make_manifest(const program::Program& program, const program::Contra
   trusted.push("the system's linker and loader");
 
   Members manifest;
-  manifest.add("schema", kSchema).add("name", program.name.text());
+  manifest.add("schema", kSchema)
+      .add("abi", TILEWRIGHT_ABI_VERSION)
+      .add("name", program.name.text());
   manifest.add("tilewright", origin.tool_version).add("llvm", llvm_wall::llvm_version());
   manifest.add(
       "algorithm",

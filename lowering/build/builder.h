@@ -106,7 +106,7 @@ class Builder {
   ir::Ranges ranges;
 
  private:
-  Result<Ok> inline_equations();
+  void inline_equations();
   Result<Stmt> emit_roots(std::size_t first, Env& env);
 
   std::vector<ir::Equation> equations_;  // after inlining

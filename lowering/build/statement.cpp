@@ -227,7 +227,7 @@ Result<Stmt> Builder::emit_nest(const tree::Nest& nest, const Region& region, co
 
 namespace {
 
-program::Space space_of(const Builder& builder, const tree::Nest& nest, ir::ScalarType type,
+program::Space space_of(const tree::Nest& nest, ir::ScalarType type,
                         const std::vector<Expr>& extents, bool* constant) {
   std::int64_t bytes = ir::size_bytes(type);
   *constant = true;
@@ -238,7 +238,6 @@ program::Space space_of(const Builder& builder, const tree::Nest& nest, ir::Scal
       return program::Space::Workspace;
     }
   }
-  (void)builder;
   if (nest.in_register) return program::Space::Register;
   return bytes <= kMaxStackBytes ? program::Space::Stack : program::Space::Workspace;
 }
@@ -274,7 +273,7 @@ Result<Stmt> Builder::emit_placed(const tree::Nest& nest, const Region& region, 
     if (extent == context.index(0)) extent = context.index(1);
   }
   bool constant = false;
-  const program::Space space = space_of(*this, nest, type, binding.extents, &constant);
+  const program::Space space = space_of(nest, type, binding.extents, &constant);
   if (nest.in_register && !constant)
     return refuse("the region of `" + std::string(nest.name.text()) +
                       "` has no constant size, so it cannot stay in registers",

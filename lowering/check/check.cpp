@@ -193,6 +193,13 @@ class Checker {
         if (!decision.second) report_.unreached.push_back(outcome_text(decision.text, false));
       }
     if (report_.runs.empty()) return;
+    const auto made = static_cast<int>(report_.runs.size());
+    if (options_.sizes.empty() && made < options_.min_runs) {
+      report_.reason = "the budget of " + std::to_string(options_.step_budget) +
+                       " steps was spent after " + std::to_string(made) + " of at least " +
+                       std::to_string(options_.min_runs) + " runs";
+      return;
+    }
     report_.verdict = Verdict::Checked;
     if (report_.cells == 0 && report_.cells_without_bound > 0) {
       report_.verdict = Verdict::NotChecked;

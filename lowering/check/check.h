@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Until the prover judges a Program, this does: it runs the Program against the algorithm's interpreter at
-// small sizes that together reach every guard and tail, and compares each output cell within the bound that
-// the law states (frontend/ir/interpret.h). Laws: deterministic; work is bounded by a budget of steps, not
-// of time; a Program that is refuted comes with sizes and a seed that show it again.
+// small sizes chosen to reach every guard and tail, and compares each output cell within the bound that the
+// law states (frontend/ir/interpret.h). What no run reached is listed. Laws: deterministic; work is bounded
+// by a budget of steps, not of time; a Program that is refuted comes with sizes and a seed that show it again.
 // Tests: tests/unit/lowering/check.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace tilewright::check {
 struct Options {
   // Steps of the Program's interpreter in all runs together.
   std::int64_t step_budget = 32'000'000;
-  int min_runs = 3;
+  int min_runs = 3;  // fewer runs of the own plan than these: NotChecked
   std::uint64_t seed = 1;
   // Not empty: only these sizes, whatever they cost.
   std::vector<ir::Bindings> sizes;
@@ -59,7 +59,7 @@ Result<Report> check_program(ir::Context& context, const ir::Algorithm& algorith
 
 // "M=1 N=7", in the order of declaration.
 std::string sizes_text(const std::vector<ir::ExtentDecl>& extents, const ir::Bindings& sizes);
-// "checked for sizes M=1 N=7, M=0 N=0", "refuted", "not checked: ...".
+// "checked for sizes M=1 N=7, M=0 N=0; 2 outcomes not reached", "refuted", "not checked: ...".
 std::string verdict_line(const program::Program& program, const Report& report);
 Json to_json(const program::Program& program, const Report& report);
 

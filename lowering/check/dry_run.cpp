@@ -103,7 +103,6 @@ class Walker {
     where_ = stmt.hash();
     const std::optional<std::int64_t> taken = evaluate(n.condition);
     if (!taken) return run(n.then_body) + run(n.else_body) + 1;
-    where_ = stmt.hash();
     reached(2, *taken != 0);
     return 1 + run(*taken != 0 ? n.then_body : n.else_body);
   }

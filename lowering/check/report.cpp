@@ -39,6 +39,9 @@ std::string verdict_line(const program::Program& program, const Report& report) 
     text += sizes;
     seen.push_back(std::move(sizes));
   }
+  if (const std::size_t missed = report.unreached.size(); missed > 0)
+    text +=
+        "; " + std::to_string(missed) + (missed == 1 ? " outcome" : " outcomes") + " not reached";
   return text;
 }
 

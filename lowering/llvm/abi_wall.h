@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The C interface of the runtime as offsets and numbers for generated code. Taken from its header, so that
-// the two cannot drift apart.
+// the two cannot drift apart. A `kSize` is the least struct_size that a kernel accepts: the size of version 1 of
+// the ABI, frozen, so that a caller compiled with that version stays good when the structure grows.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,8 @@
 namespace tilewright::llvm_wall::abi {
 
 namespace call {
-inline constexpr std::size_t kSize = sizeof(tilewright_call);
+inline constexpr std::size_t kSize = 64;
+static_assert(sizeof(tilewright_call) >= kSize);
 inline constexpr std::size_t kFlags = offsetof(tilewright_call, flags);
 inline constexpr std::size_t kExecutor = offsetof(tilewright_call, executor);
 inline constexpr std::size_t kCancel = offsetof(tilewright_call, cancel);
@@ -20,14 +22,16 @@ inline constexpr std::size_t kReserved = offsetof(tilewright_call, reserved);
 }  // namespace call
 
 namespace executor {
-inline constexpr std::size_t kSize = sizeof(tilewright_executor);
+inline constexpr std::size_t kSize = 40;
+static_assert(sizeof(tilewright_executor) >= kSize);
 inline constexpr std::size_t kNumWorkers = offsetof(tilewright_executor, num_workers);
 inline constexpr std::size_t kParallelFor = offsetof(tilewright_executor, parallel_for);
 inline constexpr std::size_t kReserved = offsetof(tilewright_executor, reserved);
 }  // namespace executor
 
 namespace error {
-inline constexpr std::size_t kSize = sizeof(tilewright_error);
+inline constexpr std::size_t kSize = 512;
+static_assert(sizeof(tilewright_error) >= kSize);
 inline constexpr std::size_t kStatus = offsetof(tilewright_error, status);
 inline constexpr std::size_t kArgument = offsetof(tilewright_error, argument);
 inline constexpr std::size_t kDimension = offsetof(tilewright_error, dimension);

@@ -17,7 +17,6 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
-#include <llvm/Transforms/Scalar/GVN.h>
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/SROA.h>
@@ -43,10 +42,7 @@ void initialise_targets() {
   });
 }
 
-Failure internal(const std::string& what) {
-  return fail(Code::CodeGeneration, {}, what,
-              "this is a defect of Tilewright: please report it with the program");
-}
+Failure internal(const std::string& what) { return fail(Code::CodeGeneration, {}, what, kReport); }
 
 Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(const TargetOptions& target) {
   initialise_targets();
@@ -118,6 +114,7 @@ Result<std::string> generate(llvm::Module& module, llvm::TargetMachine& machine,
 }  // namespace
 
 std::string_view llvm_version() { return LLVM_VERSION_STRING; }
+
 Result<Object> compile_program(ir::Context& context, const program::Program& program,
                                const program::Contract& contract, const TargetOptions& target,
                                const CompileOptions& options) {
@@ -132,7 +129,6 @@ Result<Object> compile_program(ir::Context& context, const program::Program& pro
   if (state.error) return fail(*state.error);
 
   Object object;
-  if (options.want_unoptimised_ir) object.unoptimised_ir = print(module);
   std::string broken;
   llvm::raw_string_ostream stream(broken);
   if (llvm::verifyModule(module, &stream))

@@ -26,23 +26,18 @@ struct CpuidTest {
 struct TargetOptions {
   std::string triple = "x86_64-pc-linux-gnu";
   std::string cpu = "x86-64-v3";
-  std::string tune;  // whose pipeline to schedule for; empty: cpu
-  std::string features;  // LLVM's form: "+avx2,+fma"
   int vector_bits = 256;
-  bool has_fma = true;
   std::vector<CpuidTest> cpuid;
 };
 
 struct CompileOptions {
   bool want_ir = false;  // the optimised LLVM IR as text
-  bool want_unoptimised_ir = false;
   bool want_assembly = false;
 };
 
 struct Object {
   std::string bytes;  // a relocatable ELF object
   std::string ir;
-  std::string unoptimised_ir;
   std::string assembly;
 };
 

@@ -86,7 +86,7 @@ Value Emitter::evaluate(Expr expr) {
             auto it = env_.find(var.name);
             if (it == env_.end()) {
               state_.refuse(Code::UnsupportedByTarget,
-                            "`" + std::string(var.name.text()) + "` is not bound here", "");
+                            "`" + std::string(var.name.text()) + "` is not bound here", kReport);
               return Value{llvm::PoisonValue::get(register_type(state_.llvm, var.type))};
             }
             if (it->second.index && !it->second.value.v) return materialise(*it->second.index);
@@ -115,7 +115,8 @@ Value Emitter::evaluate(Expr expr) {
             return Value{v, inner.varying};
           },
           [&](const ir::Fold& fold) {
-            state_.refuse(Code::UnsupportedByTarget, "a fold inside a program", "");
+            state_.refuse(Code::UnsupportedByTarget, "a fold inside a program",
+                          "write the fold as a loop that stores its partial results");
             return Value{llvm::PoisonValue::get(register_type(state_.llvm, fold.type))};
           },
       });
@@ -127,7 +128,7 @@ llvm::Value* Emitter::evaluate_uniform(Expr expr) {
   Value value = evaluate(expr);
   if (!value.varying) return value.v;
   state_.refuse(Code::UnsupportedByTarget, "a loop bound or size that differs between vector lanes",
-                "");
+                "vectorize a loop on which the bound or size does not depend");
   return llvm::PoisonValue::get(register_type(state_.llvm, expr.type()));
 }
 

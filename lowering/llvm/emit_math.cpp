@@ -166,7 +166,7 @@ llvm::Value* Emitter::math_function(OpCode op, ScalarType type, llvm::Value* x) 
     default: break;
   }
   state_.refuse(Code::UnsupportedByTarget,
-                "`" + std::string(ir::op_info(op).text) + "` has no code", "");
+                "`" + std::string(ir::op_info(op).text) + "` has no code", kReport);
   return llvm::PoisonValue::get(x->getType());
 }
 

@@ -27,7 +27,7 @@ std::vector<LaneIndex> Emitter::row_major(std::span<const Expr> extents) {
     auto extent = affine(extents[d]);
     if (!extent || !is_uniform(*extent)) {
       state_.refuse(Code::UnsupportedByTarget, "a buffer extent that differs between vector lanes",
-                    "");
+                    "vectorize a loop on which the extent does not depend");
       return strides;
     }
     stride = scale(*extent, stride);
@@ -101,7 +101,7 @@ Value Emitter::load(const ir::Read& read) {
   auto it = buffers_.find(read.tensor);
   if (it == buffers_.end()) {
     state_.refuse(Code::UnsupportedByTarget,
-                  "buffer `" + std::string(read.tensor.text()) + "` is not in scope", "");
+                  "buffer `" + std::string(read.tensor.text()) + "` is not in scope", kReport);
     return {llvm::PoisonValue::get(register_type(state_.llvm, read.type))};
   }
   const Buffer& buffer = it->second;
@@ -158,7 +158,7 @@ void Emitter::store(const program::Store& store) {
   auto it = buffers_.find(store.buffer);
   if (it == buffers_.end()) {
     state_.refuse(Code::UnsupportedByTarget,
-                  "buffer `" + std::string(store.buffer.text()) + "` is not in scope", "");
+                  "buffer `" + std::string(store.buffer.text()) + "` is not in scope", kReport);
     return;
   }
   Value value = evaluate(store.value);

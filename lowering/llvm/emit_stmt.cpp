@@ -158,17 +158,19 @@ void Emitter::emit_vector(const program::For& loop) {
   auto lower = affine(loop.lower);
   auto upper = affine(loop.upper);
   const std::string name(loop.var.text());
-  if (!lower || !upper || lower->variable || upper->variable || lower->stride || upper->stride ||
-      upper->constant - lower->constant > kMostLanes)
-    return state_.refuse(Code::BadLoopBounds,
-                         "vector loop `" + name + "` has no constant bounds, or over " +
-                             std::to_string(kMostLanes) + " lanes",
+  if (!lower || !upper || lower->variable || upper->variable || lower->stride || upper->stride)
+    return state_.refuse(Code::BadLoopBounds, "vector loop `" + name + "` has no constant bounds",
                          "split it by a constant first");
   const std::int64_t width = upper->constant - lower->constant;
+  if (width > kMostLanes)
+    return state_.refuse(Code::BadLoopBounds,
+                         "vector loop `" + name + "` has " + std::to_string(width) +
+                             " lanes, the most is " + std::to_string(kMostLanes),
+                         "split it by at most " + std::to_string(kMostLanes) + " first");
   if (width <= 0) return;
   if (width == 1) return emit_unrolled(loop);
   if (lanes_ > 1)
-    return state_.refuse(Code::BadLoopBounds,
+    return state_.refuse(Code::NestedVector,
                          "vector loop `" + name + "` lies inside another vector loop",
                          "unroll one of them, or fuse them first");
   lanes_ = static_cast<int>(width);

@@ -22,6 +22,10 @@
 
 namespace tilewright::llvm_wall {
 
+// The remedy of a refusal that no program which passed the verifier can meet.
+inline constexpr const char* kReport =
+    "this is a defect of Tilewright: please report it with the program";
+
 using ir::Expr;
 using ir::OpCode;
 using ir::ScalarType;
@@ -70,7 +74,7 @@ struct ModuleState {
 
   void refuse(Code code, std::string message, std::string remedy);
   llvm::Constant* text(std::string_view value);  // a private string, terminated
-  // A function that holds kernel code: the target's features and vector width.
+  // A function that holds kernel code: the target's processor and vector width.
   llvm::Function* make_function(llvm::FunctionType* type, const std::string& name, bool exported);
   void build_alias_scopes();
 };

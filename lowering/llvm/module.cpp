@@ -33,8 +33,6 @@ llvm::Function* ModuleState::make_function(llvm::FunctionType* type, const std::
       type, exported ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage,
       name, module);
   function->addFnAttr("target-cpu", target.cpu);
-  if (!target.tune.empty()) function->addFnAttr("tune-cpu", target.tune);
-  if (!target.features.empty()) function->addFnAttr("target-features", target.features);
   const std::string width = std::to_string(target.vector_bits);
   function->addFnAttr("min-legal-vector-width", width);
   function->addFnAttr("prefer-vector-width", width);

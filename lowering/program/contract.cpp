@@ -52,8 +52,8 @@ class CheckList {
       : program_(program), bindings_(bindings) {}
 
   std::vector<Check> make() {
-    add({CheckKind::Cpu, -1, -1, -1, 0, {}, false});
     add({CheckKind::Call, -1, -1, -1, 0, {}, true});
+    add({CheckKind::Cpu, -1, -1, -1, 0, {}, false});
     for (int p = 0; p < size(); ++p) add({CheckKind::NotNull, p, -1, -1, 0, {}, true});
     for (int p = 0; p < size(); ++p) add_parameter(p);
     for (Expr condition : program_.requirements)

@@ -24,8 +24,8 @@ struct ExtentBinding {
 };
 
 enum class CheckKind : std::uint8_t {
-  Cpu,  // the target's instructions are there
   Call,  // the call context, its executor and error detail are well formed
+  Cpu,  // the target's instructions are there; after Call, whose error detail says what failed
   NotNull,  // a descriptor
   Rank,  // value: the rank
   ElementType,  // of parameter `argument`

@@ -25,16 +25,22 @@ Result<Ok> ComputeAt::apply(Target& target) const {
   TILEWRIGHT_TRY(owner, find_loop(target, at));
   if (nest->stage)
     return refuse(at.span, "`" + std::string(equation.text()) + "` is a staged copy",
-                  "a staged copy stands at the loop that its `stage` names");
+                  "a staged copy stands at the loop that its `stage` names",
+                  {{"nest", std::string(equation.text())},
+                   {"loop", loop_path(*owner.nest, owner.loop().name)}});
   if (nest == owner.nest)
     return refuse(at.span, "`" + std::string(equation.text()) + "` would stand in its own loop",
-                  "name a loop of an equation that reads it");
+                  "name a loop of an equation that reads it",
+                  {{"nest", std::string(equation.text())},
+                   {"loop", loop_path(*owner.nest, owner.loop().name)}});
   const ir::Equation* e = target.algorithm.find_equation(equation);
   if (e && e->is_output)
     return refuse(
         at.span,
         "`" + std::string(equation.text()) + "` is an output, of which every cell is needed",
-        "place an equation that is not an output");
+        "place an equation that is not an output",
+        {{"nest", std::string(equation.text())},
+         {"loop", loop_path(*owner.nest, owner.loop().name)}});
   nest->at = tree::LoopRef{owner.nest->name, owner.loop().name};
   return Ok{};
 }

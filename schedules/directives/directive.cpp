@@ -52,8 +52,11 @@ std::string print(const LoopName& name) {
   return text + std::string(name.loop.text());
 }
 
-Failure refuse(Span span, std::string message, std::string remedy,
-               std::vector<std::pair<std::string, std::string>> evidence) {
+std::string loop_path(const tree::Nest& nest, Symbol loop) {
+  return print(LoopName{nest.name, loop, {}});
+}
+
+Failure refuse(Span span, std::string message, std::string remedy, Evidence evidence) {
   return fail(Diagnostic{Code::DirectiveRefused,
                          span,
                          std::move(message),
@@ -170,7 +173,7 @@ bool has_name(const Target& target, const tree::Nest& nest, Symbol name) {
 Result<Ok> not_kept(const tree::Nest& nest, Symbol loop, Span span) {
   if (std::find(nest.keep.begin(), nest.keep.end(), loop) == nest.keep.end()) return Ok{};
   return refuse(span, "results over loop `" + std::string(loop.text()) + "` are kept in registers",
-                "split and fuse before `keep`");
+                "split and fuse before `keep`", {{"loop", loop_path(nest, loop)}});
 }
 
 Result<Ok> split_loop(Target& target, const FoundLoop& found, std::int64_t factor, Symbol outer,
@@ -178,31 +181,35 @@ Result<Ok> split_loop(Target& target, const FoundLoop& found, std::int64_t facto
   tree::Nest& nest = *found.nest;
   const tree::Loop old = found.loop();
   if (old.kind == tree::LoopKind::Vector || old.kind == tree::LoopKind::Unrolled)
-    return refuse(span,
-                  "loop `" + std::string(old.name.text()) + "` is already vectorized or unrolled",
-                  "split it first, then mark one of its parts");
+    return refuse(
+        span, "loop `" + std::string(old.name.text()) + "` is already vectorized or unrolled",
+        "split it first, then mark one of its parts", {{"loop", loop_path(nest, old.name)}});
   if (old.peel)
     return refuse(span, "loop `" + std::string(old.name.text()) + "` is peeled already",
-                  "split it before `peel`");
+                  "split it before `peel`", {{"loop", loop_path(nest, old.name)}});
   TILEWRIGHT_CHECK_OK(not_kept(nest, old.name, span));
   for (Symbol name : {outer, inner})
     if (has_name(target, nest, name))
       return refuse(span,
                     "nest `" + std::string(nest.name.text()) + "` has a loop `" +
                         std::string(name.text()) + "` already",
-                    "choose another name after `as`");
+                    "choose another name after `as`",
+                    {{"loop", loop_path(nest, old.name)}, {"taken", std::string(name.text())}});
   if (outer == inner)
     return refuse(span, "both parts are named `" + std::string(outer.text()) + "`",
-                  "choose two names after `as`");
+                  "choose two names after `as`",
+                  {{"loop", loop_path(nest, old.name)}, {"taken", std::string(outer.text())}});
   const auto place = [](const tree::Nest& n, const tree::Loop& l) {
     return tree::LoopRef{n.name, l.name};
   };
   for (const tree::Nest& other : target.tree.nests)
     if (other.at && *other.at == place(nest, old))
-      return refuse(span,
-                    "`" + std::string(other.name.text()) + "` is placed in loop `" +
-                        std::string(old.name.text()) + "`",
-                    "split the loop before placing anything in it");
+      return refuse(
+          span,
+          "`" + std::string(other.name.text()) + "` is placed in loop `" +
+              std::string(old.name.text()) + "`",
+          "split the loop before placing anything in it",
+          {{"loop", loop_path(nest, old.name)}, {"placed", std::string(other.name.text())}});
   nest.steps.push_back(tree::SplitStep{old.name, factor, outer, inner});
   nest.loops[found.index] = {outer, old.kind, old.peel};
   nest.loops.insert(nest.loops.begin() + static_cast<std::ptrdiff_t>(found.index) + 1,
@@ -216,11 +223,13 @@ Result<Ok> mark_constant_loop(Target& target, const LoopName& name,
   TILEWRIGHT_TRY(found, find_loop(target, name));
   if (found.loop().kind != tree::LoopKind::Serial && !factor)
     return refuse(name.span, "loop `" + print(name) + "` is marked already",
-                  "mark a loop once; split it to mark its parts");
+                  "mark a loop once; split it to mark its parts",
+                  {{"loop", loop_path(*found.nest, found.loop().name)}});
   if (!factor) {
     if (found.loop().peel)
       return refuse(name.span, "loop `" + print(name) + "` is peeled already",
-                    "mark the inner loop of the split");
+                    "mark the inner loop of the split",
+                    {{"loop", loop_path(*found.nest, found.loop().name)}});
     found.loop().kind = kind;
     return Ok{};
   }

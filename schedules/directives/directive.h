@@ -197,9 +197,11 @@ Result<Ok> apply(const Directive& directive, Target& target);
 // --- For the files of the directives -------------------------------------------------------------------
 
 std::string print(const LoopName& name);  // "c.io"
+// What a refusal is about, for tools: `loop = c.i`, `placed = e`.
+using Evidence = std::vector<std::pair<std::string, std::string>>;
+std::string loop_path(const tree::Nest& nest, Symbol loop);  // "c.i", as evidence names a loop
 // E0304: a directive that cannot apply as things stand.
-Failure refuse(Span span, std::string message, std::string remedy,
-               std::vector<std::pair<std::string, std::string>> evidence = {});
+Failure refuse(Span span, std::string message, std::string remedy, Evidence evidence);
 
 struct FoundLoop {
   tree::Nest* nest = nullptr;
@@ -219,10 +221,10 @@ Result<Ok> mark_constant_loop(Target& target, const LoopName& name,
 // Refuses when results over the loop are kept in registers.
 Result<Ok> not_kept(const tree::Nest& nest, Symbol loop, Span span);
 bool has_name(const Target& target, const tree::Nest& nest, Symbol name);
-// Places a nest directly before the nest that it stands in, or before `owner`.
 // "stage b[k, j]<place> as bp[k, j] pad".
 std::string print_stage(const tree::Stage& stage, std::string_view buffer,
                         const std::string& place);
+// Puts a nest directly before `owner`, unless it stands before it already.
 void move_before(tree::Tree& tree, Symbol nest, Symbol owner);
 
 }  // namespace tilewright::directives

@@ -51,20 +51,26 @@ Result<Ok> Fuse::apply(Target& target) const {
     return refuse(inner.span,
                   "`" + directives::print(inner) + "` does not stand directly inside `" +
                       directives::print(outer) + "`",
-                  "reorder the two loops next to each other first");
+                  "reorder the two loops next to each other first",
+                  {{"outer", loop_path(*a.nest, a.loop().name)},
+                   {"inner", loop_path(*b.nest, b.loop().name)}});
   if (has_name(target, *a.nest, fused))
-    return refuse(outer.span, "the nest has a loop `" + std::string(fused.text()) + "` already",
-                  "choose another name after `as`");
+    return refuse(
+        outer.span, "the nest has a loop `" + std::string(fused.text()) + "` already",
+        "choose another name after `as`",
+        {{"nest", std::string(a.nest->name.text())}, {"taken", std::string(fused.text())}});
   for (const tree::Loop& loop : {a.loop(), b.loop()})
     if (loop.kind != tree::LoopKind::Serial || loop.peel)
       return refuse(outer.span, "loop `" + std::string(loop.name.text()) + "` is marked already",
-                    "fuse before `parallel`, `vectorize`, `unroll` and `peel`");
+                    "fuse before `parallel`, `vectorize`, `unroll` and `peel`",
+                    {{"loop", loop_path(*a.nest, loop.name)}});
   for (const tree::Nest& nest : target.tree.nests)
     if (nest.at && nest.at->nest == a.nest->name &&
         (nest.at->loop == a.loop().name || nest.at->loop == b.loop().name))
-      return refuse(outer.span,
-                    "`" + std::string(nest.name.text()) + "` is placed in one of the two loops",
-                    "fuse before placing anything in them");
+      return refuse(
+          outer.span, "`" + std::string(nest.name.text()) + "` is placed in one of the two loops",
+          "fuse before placing anything in them",
+          {{"loop", loop_path(*a.nest, nest.at->loop)}, {"placed", std::string(nest.name.text())}});
   for (const tree::Loop& loop : {a.loop(), b.loop()})
     TILEWRIGHT_CHECK_OK(not_kept(*a.nest, loop.name, outer.span));
   if (over_reduction(target, *a.nest, a.loop().name) !=
@@ -72,7 +78,9 @@ Result<Ok> Fuse::apply(Target& target) const {
     return refuse(outer.span,
                   "one of `" + directives::print(outer) + "` and `" + directives::print(inner) +
                       "` runs over results and one over the reduction",
-                  "fuse two loops of one sort");
+                  "fuse two loops of one sort",
+                  {{"outer", loop_path(*a.nest, a.loop().name)},
+                   {"inner", loop_path(*b.nest, b.loop().name)}});
   a.nest->steps.push_back(tree::FuseStep{a.loop().name, b.loop().name, fused});
   a.nest->loops[a.index] = {fused, tree::LoopKind::Serial, false};
   a.nest->loops.erase(a.nest->loops.begin() + static_cast<std::ptrdiff_t>(b.index));

@@ -38,13 +38,16 @@ Result<Ok> Inline::apply(Target& target) const {
                : e->is_output ? "an output"
                               : "a reduction") +
               " and cannot be inlined",
-          "inline an elementwise equation that is not an output; use `compute_at` for a reduction");
+          "inline an elementwise equation that is not an output; use `compute_at` for a reduction",
+          {{"nest", std::string(name.text())}});
     for (const tree::Nest& other : target.tree.nests)
       if (other.at && other.at->nest == name)
         return refuse(span,
                       "`" + std::string(other.name.text()) + "` is placed in a loop of `" +
                           std::string(name.text()) + "`",
-                      "place it in a loop of the reader instead");
+                      "place it in a loop of the reader instead",
+                      {{"loop", directives::print(LoopName{other.at->nest, other.at->loop, {}})},
+                       {"placed", std::string(other.name.text())}});
     auto& nests = target.tree.nests;
     nests.erase(nests.begin() + (nest - nests.data()));
     auto& inlined = target.tree.inlined;

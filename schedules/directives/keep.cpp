@@ -39,7 +39,8 @@ Result<Ok> Keep::apply(Target& target) const {
     if (e && e->is_output)
       return refuse(
           span, "`" + std::string(nest.text()) + "` is an output and lives in the caller's memory",
-          "keep a tile of it: `keep " + std::string(nest.text()) + "[loops] in register`");
+          "keep a tile of it: `keep " + std::string(nest.text()) + "[loops] in register`",
+          {{"nest", std::string(nest.text())}});
     found->in_register = true;
     return Ok{};
   }
@@ -47,11 +48,8 @@ Result<Ok> Keep::apply(Target& target) const {
     return refuse(span,
                   "`" + std::string(nest.text()) +
                       "` is not a reduction, so there are no partial results to keep",
-                  "keep the results of a reduction");
-  for (Symbol name : loops) {
-    TILEWRIGHT_TRY(loop, find_loop(target, LoopName{nest, name, span}));
-    (void)loop;
-  }
+                  "keep the results of a reduction", {{"nest", std::string(nest.text())}});
+  for (Symbol name : loops) TILEWRIGHT_CHECK_OK(find_loop(target, LoopName{nest, name, span}));
   found->keep = loops;
   return Ok{};
 }

@@ -18,7 +18,8 @@ Result<Ok> Parallel::apply(Target& target) const {
   TILEWRIGHT_TRY(found, find_loop(target, loop));
   if (found.loop().kind != tree::LoopKind::Serial)
     return refuse(loop.span, "loop `" + directives::print(loop) + "` is marked already",
-                  "mark a loop once; split it to mark its parts");
+                  "mark a loop once; split it to mark its parts",
+                  {{"loop", loop_path(*found.nest, found.loop().name)}});
   found.loop().kind = tree::LoopKind::Parallel;
   return Ok{};
 }

@@ -66,13 +66,11 @@ class ScheduleParser {
 
   // Names like `x86-64-v4` or `machines/big.toml`: everything up to the brace, without spaces.
   bool machine() {
-    const Span span = cursor_.peek().span;
     while (!cursor_.at_end() && !cursor_.at("{")) out_.machine += cursor_.next().text;
     if (out_.machine.empty()) {
       cursor_.unexpected("a machine", "write for example `on x86-64-v4`");
       return false;
     }
-    (void)span;
     return true;
   }
 

@@ -28,10 +28,12 @@ Result<Ok> Peel::apply(Target& target) const {
     return refuse(loop.span,
                   "`" + directives::print(loop) +
                       "` is not the outer loop of a split, so it has no partial tile",
-                  "peel the outer loop of a split");
+                  "peel the outer loop of a split",
+                  {{"loop", loop_path(*found.nest, found.loop().name)}});
   if (found.loop().kind == tree::LoopKind::Vector || found.loop().kind == tree::LoopKind::Unrolled)
     return refuse(loop.span, "loop `" + directives::print(loop) + "` is vectorized or unrolled",
-                  "peel a serial or parallel loop");
+                  "peel a serial or parallel loop",
+                  {{"loop", loop_path(*found.nest, found.loop().name)}});
   found.loop().peel = true;
   return Ok{};
 }

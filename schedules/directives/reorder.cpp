@@ -37,7 +37,7 @@ Result<Ok> Reorder::apply(Target& target) const {
     TILEWRIGHT_TRY(loop, find_loop(target, LoopName{nest, name, span}));
     if (std::find(places.begin(), places.end(), loop.index) != places.end())
       return refuse(span, "loop `" + std::string(name.text()) + "` is named twice",
-                    "name each loop once");
+                    "name each loop once", {{"loop", loop_path(*found, name)}});
     places.push_back(loop.index);
     moved.push_back(loop.loop());
   }

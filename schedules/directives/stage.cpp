@@ -121,11 +121,11 @@ Result<Ok> StageCopy::apply(Target& target) const {
   TILEWRIGHT_TRY(owner, find_loop(target, at));
   if (!target.algorithm.shape_of(stage.tensor))
     return refuse(span, "`" + std::string(stage.tensor.text()) + "` is not a tensor",
-                  "stage an input or an equation");
+                  "stage an input or an equation", {{"tensor", std::string(stage.tensor.text())}});
   if (target.tree.find(buffer) || target.algorithm.shape_of(buffer))
     return refuse(span,
                   "`" + std::string(buffer.text()) + "` is a name that the schedule has already",
-                  "choose another name for the copy");
+                  "choose another name for the copy", {{"taken", std::string(buffer.text())}});
   tree::Nest nest;
   nest.name = buffer;
   nest.stage = stage;

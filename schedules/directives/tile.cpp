@@ -49,8 +49,9 @@ Result<Ok> Tile::apply(Target& target) const {
   TILEWRIGHT_CHECK_OK(split_loop(target, a, first_factor, names[0], names[2], first.span));
   TILEWRIGHT_TRY(b, find_loop(target, second));
   if (b.nest != a.nest)
-    return refuse(second.span, "the two loops belong to different nests",
-                  "tile two loops of one nest");
+    return refuse(
+        second.span, "the two loops belong to different nests", "tile two loops of one nest",
+        {{"first", loop_path(*a.nest, first.loop)}, {"second", loop_path(*b.nest, second.loop)}});
   TILEWRIGHT_CHECK_OK(split_loop(target, b, second_factor, names[1], names[3], second.span));
   // The first inner loop moves to just outside the second inner loop.
   auto& loops = a.nest->loops;
@@ -64,7 +65,8 @@ Result<Ok> Tile::apply(Target& target) const {
     return refuse(
         first.span,
         "loop `" + directives::print(first) + "` is inside `" + directives::print(second) + "`",
-        "name the outer loop first");
+        "name the outer loop first",
+        {{"first", loop_path(*a.nest, first.loop)}, {"second", loop_path(*a.nest, second.loop)}});
   std::rotate(inner, inner + 1, last);
   return Ok{};
 }

@@ -363,7 +363,10 @@ Result<DimBounds> dim_bounds(Context& context, const Set& set, std::string_view 
   const std::vector<std::string>& dims = set.space().dims;
   auto place = std::find(dims.begin(), dims.end(), dim);
   if (place == dims.end()) {
-    return fail(Code::PolyhedraFailure, Span{}, "`" + std::string(dim) + "` is not a dimension");
+    std::string known;
+    for (const std::string& name : dims) known += (known.empty() ? "`" : ", `") + name + "`";
+    return fail(Code::PolyhedraFailure, Span{}, "`" + std::string(dim) + "` is not a dimension",
+                known.empty() ? "the set has no dimensions" : "the dimensions are " + known);
   }
   TILEWRIGHT_TRY(all, bounds_of(op, set, assumed, dim));
   return std::move(all[static_cast<std::size_t>(place - dims.begin())]);

@@ -63,7 +63,8 @@ Failure Operation::failure(std::string_view doing) const {
   const char* text = isl_ctx_last_error_msg(ctx_);
   message +=
       ": " + (!refusal_.empty() ? refusal_ : std::string(text != nullptr ? text : "unknown"));
-  return fail(Code::PolyhedraFailure, Span{}, message, "");
+  return fail(Code::PolyhedraFailure, Span{}, message,
+              "this is a defect of Tilewright: please report it with the algorithm and schedule");
 }
 
 std::size_t Operation::position(const std::vector<std::string>& names, std::string_view name) {

@@ -92,6 +92,11 @@ TEST_F(LlvmEntry, Call) {
             TILEWRIGHT_NULL_ARGUMENT);
   call_.struct_size = 8;
   EXPECT_EQ(run(), TILEWRIGHT_BAD_CALL);
+  // The size of version 1 is the least; a newer caller may have more.
+  call_.struct_size = 63;
+  EXPECT_EQ(run(), TILEWRIGHT_BAD_CALL);
+  call_.struct_size = 4096;
+  EXPECT_EQ(run(), TILEWRIGHT_OK);
   call_ = tilewright_call_make(nullptr, &error_);
   call_.flags = 1;
   expect_refused(TILEWRIGHT_BAD_CALL, -1);
@@ -106,6 +111,28 @@ TEST_F(LlvmEntry, Call) {
   call_ = tilewright_call_make(nullptr, nullptr);
   tensor(0).dl.ndim = 1;
   EXPECT_EQ(run(), TILEWRIGHT_WRONG_RANK) << "without a detail the status alone";
+}
+
+// What the processor lacks is told through the error detail, so the call is judged first; tensors come after.
+TEST_F(LlvmEntry, TheCallBeforeTheProcessorBeforeTensors) {
+  host::Target missing = target_;
+  // No processor has all of these: some bits were withdrawn.
+  missing.options.cpuid = {{llvm_wall::CpuidWord::Leaf7Ebx, 0xffffffffU}};
+  CompiledProgram library(context_, program_, missing);
+  auto run_there = [&](const tilewright_call* call, std::vector<tilewright_tensor*> given) {
+    return library.run(call, given, workspace_, sizeof(workspace_));
+  };
+  const std::vector<tilewright_tensor*> none(3, nullptr);
+  EXPECT_EQ(run_there(&call_, none), TILEWRIGHT_UNSUPPORTED_CPU);
+  EXPECT_EQ(error_.status, TILEWRIGHT_UNSUPPORTED_CPU);
+  EXPECT_EQ(run_there(nullptr, tensors()), TILEWRIGHT_NULL_ARGUMENT);
+  error_.status = 0;
+  error_.struct_size = 100;
+  EXPECT_EQ(run_there(&call_, tensors()), TILEWRIGHT_BAD_CALL);
+  EXPECT_EQ(error_.status, 0) << "a malformed detail is not written";
+  std::size_t size = 0;
+  error_.struct_size = sizeof(error_);
+  EXPECT_EQ(library.query(&call_, tensors(), &size), TILEWRIGHT_OK) << "a query runs anywhere";
 }
 
 TEST_F(LlvmEntry, Executor) {

@@ -3,7 +3,7 @@
 // Law: object code equals the Program interpreter bit for bit (all NaNs are one). Random algorithms x random
 // schedules and the applications' own ones, for each host target that this machine runs, at sizes with 0, 1
 // and primes among them, serial and on a pool; outputs and workspace poisoned, a wall around every buffer.
-// TILEWRIGHT_FIRST_SEED, TILEWRIGHT_CASES and TILEWRIGHT_SLOW as in tests/laws.
+// TILEWRIGHT_FIRST_SEED, TILEWRIGHT_CASES and TILEWRIGHT_SLOW_TESTS as in tests/laws.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -250,7 +250,7 @@ TEST(ObjectCode, EqualsTheInterpreter) {
 }
 
 TEST(ObjectCodeSlow, EqualsTheInterpreter) {
-  if (!std::getenv("TILEWRIGHT_SLOW")) GTEST_SKIP() << "slow: set TILEWRIGHT_SLOW=1";
+  if (!std::getenv("TILEWRIGHT_SLOW_TESTS")) GTEST_SKIP() << "slow: set TILEWRIGHT_SLOW_TESTS=1";
   check_random(laws::first_seed() + 1000000, laws::num_cases(0, 8000));
 }
 

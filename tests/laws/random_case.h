@@ -24,10 +24,10 @@
 namespace tilewright::laws {
 
 // TILEWRIGHT_SHOW_SEEDS and TILEWRIGHT_SHOW_REFUSALS make build_test say what it does.
-// TILEWRIGHT_SLOW=1 runs `slow` cases instead; TILEWRIGHT_FIRST_SEED and TILEWRIGHT_CASES override both.
+// TILEWRIGHT_SLOW_TESTS=1 runs `slow` cases instead; TILEWRIGHT_FIRST_SEED and TILEWRIGHT_CASES override both.
 inline int num_cases(int usual, int slow) {
   if (const char* cases = std::getenv("TILEWRIGHT_CASES")) return std::atoi(cases);
-  return std::getenv("TILEWRIGHT_SLOW") ? slow : usual;
+  return std::getenv("TILEWRIGHT_SLOW_TESTS") ? slow : usual;
 }
 inline std::uint64_t first_seed() {
   const char* first = std::getenv("TILEWRIGHT_FIRST_SEED");

@@ -7,34 +7,42 @@
  *
  * The calling contract. For `algorithm gemm(..) { input a; input b; output c }` a library exports
  *
- *   int32_t gemm(const tilewright_call *call, const tilewright_tensor *a, const tilewright_tensor
- * *b, tilewright_tensor *c, void *workspace, size_t workspace_size); int32_t gemm_query(const
- * tilewright_call *call, const tilewright_tensor *a, const tilewright_tensor *b, const
- * tilewright_tensor *c, size_t *workspace_size);
+ *   int32_t gemm(const tilewright_call *call,
+ *                const tilewright_tensor *a, const tilewright_tensor *b,
+ *                tilewright_tensor *c,
+ *                void *workspace, size_t workspace_size);
+ *   int32_t gemm_query(const tilewright_call *call,
+ *                      const tilewright_tensor *a, const tilewright_tensor *b,
+ *                      const tilewright_tensor *c,
+ *                      size_t *workspace_size);
  *
  *  - Descriptors come in order of declaration: all inputs, then all outputs.
- *  - The return value is TILEWRIGHT_OK or a negative status. If call->error is not null, a failure
- * also fills it; a success leaves it untouched.
- *  - A kernel checks its arguments before it writes. After any status except TILEWRIGHT_CANCELLED
- * and TILEWRIGHT_EXECUTOR_FAILED no byte of an output has changed. After those two, and never
- * otherwise, the outputs are unspecified.
- *  - Checks, in this order: call; null arguments; and for each tensor rank, type, device, extents
- * (each against its declared range, and equal where arguments share a symbol), strides, bytes
- * against `size_bytes`, alignment, read-only outputs; then `requires`, overlap, workspace.
- *  - `_query` makes the same checks of `call`, ranks, types and extents, reads no data (`data` may
- * be null), and stores the bytes of workspace that a run with these extents and call->executor
- * needs. Each worker may be given its own slice, so the size depends on executor->num_workers.
- *  - The workspace is the caller's: aligned to TILEWRIGHT_WORKSPACE_ALIGNMENT, not shared by calls
- * that run at the same time, contents neither expected nor preserved. It may be null where 0 is
- * needed.
- *  - A kernel allocates nothing, prints nothing, never aborts, keeps no state between calls and has
- * none that is global. It may be called from several threads at once.
- *  - Parallel loops go through call->executor. Without one the kernel runs them on the caller's
- * thread as worker 0.
+ *  - The return value is TILEWRIGHT_OK or a negative status. If call->error is not null,
+ *    a failure also fills it; a success leaves it untouched.
+ *  - A kernel checks its arguments before it writes. After any status except
+ *    TILEWRIGHT_CANCELLED and TILEWRIGHT_EXECUTOR_FAILED no byte of an output has changed.
+ *    After those two, and never otherwise, the outputs are unspecified.
+ *  - Checks, in this order: call, its error detail and its executor; the processor; null
+ *    arguments; and for each tensor rank, type, device, extents (each against its declared
+ *    range, and equal where arguments share a symbol), strides, bytes against `size_bytes`,
+ *    alignment, read-only outputs; then `requires`, overlap, workspace.
+ *  - `_query` makes the same checks of `call`, ranks, types and extents, reads no data
+ *    (`data` may be null), and stores the bytes of workspace that a run with these extents
+ *    and call->executor needs. Each worker may be given its own slice, so the size depends
+ *    on executor->num_workers. It runs on any x86-64 and does not check the processor.
+ *  - The workspace is the caller's: aligned to TILEWRIGHT_WORKSPACE_ALIGNMENT, not shared by
+ *    calls that run at the same time, contents neither expected nor preserved. It may be
+ *    null where 0 is needed.
+ *  - A kernel allocates nothing, prints nothing, never aborts, keeps no state between calls
+ *    and has none that is global. It may be called from several threads at once.
+ *  - Parallel loops go through call->executor. Without one the kernel runs them on the
+ *    caller's thread as worker 0.
  *
- * Versions: a structure that starts with `struct_size` grows at its end only. The creator stores
- * the size that it was compiled with; a reader treats members beyond it as zero. Members called
- * `reserved` must be zero.
+ * Versions: a structure that starts with `struct_size` grows at its end only. The creator
+ * stores the size that it was compiled with. A kernel refuses less than the size of version 1
+ * (tilewright_call 64 bytes, tilewright_executor 40, tilewright_error 512) and takes as zero the
+ * members that a later version adds and that lie beyond struct_size. What a kernel does not know,
+ * because the caller is newer, it does not read. Members called `reserved` must be zero.
  */
 #ifndef TILEWRIGHT_RUNTIME_H_
 #define TILEWRIGHT_RUNTIME_H_

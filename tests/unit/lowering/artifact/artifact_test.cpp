@@ -164,6 +164,7 @@ TEST_F(ArtifactTest, TheManifestStatesTheContract) {
   ASSERT_TRUE(parsed.ok()) << parsed.diagnostics()[0].message << made_.manifest;
   const Json& manifest = *parsed;
   EXPECT_EQ(*manifest.find("schema")->as_integer(), 1);
+  EXPECT_EQ(*manifest.find("abi")->as_integer(), 1);
   EXPECT_EQ(*manifest.find("name")->as_string(), "scale");
   EXPECT_EQ(*manifest.find("algorithm")->find("name")->as_string(), "scaling");
   EXPECT_EQ(*manifest.find("target")->find("name")->as_string(), "x86-64-v3");

@@ -148,6 +148,50 @@ TEST(Check, NamesWhatItCouldNotReach) {
   EXPECT_EQ(report->verdict, Verdict::Checked);
   ASSERT_EQ(report->unreached.size(), 1u);
   EXPECT_NE(report->unreached[0].find("n < 0"), std::string::npos) << report->unreached[0];
+  EXPECT_TRUE(verdict_line(c.program, *report).ends_with("; 1 outcome not reached"));
+}
+
+TEST(Check, TheLineCountsWhatWasNotReachedOnlyIfThereIsAny) {
+  Case c(kDouble, R"(program double for double {
+  extent N
+  input x : f32[N]
+  output y : f32[N]
+  for n in 0 .. N { y[n] = x[n] * 2.0 }
+})");
+  auto report = c.check();
+  ASSERT_TRUE(report.ok());
+  EXPECT_TRUE(report->unreached.empty());
+  const std::string line = verdict_line(c.program, *report);
+  EXPECT_EQ(line.find("not reached"), std::string::npos) << line;
+  report->unreached = {"one", "two"};
+  EXPECT_EQ(verdict_line(c.program, *report), line + "; 2 outcomes not reached");
+}
+
+// Whatever the budget: a verdict of its own plan rests on at least `min_runs` runs.
+TEST(Check, FewerRunsThanTheLeastAreNoCheck) {
+  Case c(kDouble, tiled_double("2.0"));
+  int cut_short = 0;
+  for (std::int64_t budget = 1; budget < 400; ++budget) {
+    Options options;
+    options.step_budget = budget;
+    const auto report = c.check(options);
+    ASSERT_TRUE(report.ok());
+    const bool enough = report->runs.size() >= 3;
+    EXPECT_EQ(report->verdict, enough ? Verdict::Checked : Verdict::NotChecked) << budget;
+    EXPECT_EQ(report->reason.empty(), enough) << budget;
+    cut_short += !enough && !report->runs.empty();
+  }
+  EXPECT_GT(cut_short, 0) << "no budget ended a check between two runs";
+}
+
+TEST(Check, SizesThatAreGivenAreAllThatIsAskedFor) {
+  Case c(kDouble, tiled_double("2.0"));
+  Options options;
+  options.sizes = {{{c.context.symbol("N"), 17}}};
+  const auto report = c.check(options);
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->runs.size(), 1u);
+  EXPECT_EQ(report->verdict, Verdict::Checked);
 }
 
 TEST(Check, SaysThatItDidNotCheckWhatCostsTooMuch) {

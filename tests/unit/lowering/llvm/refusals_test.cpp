@@ -57,6 +57,25 @@ TEST(Refusals, AConditionThatIsNoBoolIsMalformedIr) {
   EXPECT_EQ(object.diagnostics()[0].code, Code::CodeGeneration);
 }
 
+TEST(Refusals, AVectorLoopInsideAVectorLoop) {
+  Case c;
+  const Symbol y = c.context.symbol("y");
+  const Symbol i = c.context.symbol("i");
+  const Symbol j = c.context.symbol("j");
+  auto vector = [&](Symbol var, program::Stmt body) {
+    return program::make_for(c.context, program::LoopKind::Vector, var, c.context.index(0),
+                             c.context.index(4), body);
+  };
+  const ir::Expr at = c.context.add(c.context.var(i), c.context.var(j));
+  const program::Stmt store =
+      program::make_store(c.context, y, std::vector{at}, c.context.constant(ir::ScalarType::F32, 1),
+                          program::OriginRole::Value, {}, {});
+  c.program.body = vector(i, vector(j, store));
+  const auto object = c.compile();
+  ASSERT_FALSE(object.ok());
+  EXPECT_EQ(object.diagnostics()[0].code, Code::NestedVector);
+}
+
 TEST(Refusals, AnUnknownTripleIsNoTarget) {
   Case c;
   TargetOptions target;

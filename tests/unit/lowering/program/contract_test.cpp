@@ -147,8 +147,7 @@ class Safety {
     const auto need = [&](bool ok, const char* what) {
       if (!ok && wrong.empty()) wrong = what;
     };
-    if (check.kind != CheckKind::Cpu && check.kind != CheckKind::Call)
-      need(done_.count({CheckKind::Call, -1}) > 0, "the call");
+    if (check.kind != CheckKind::Call) need(done_.count({CheckKind::Call, -1}) > 0, "the call");
     if (check.argument >= 0 && check.kind != CheckKind::NotNull)
       need(with(CheckKind::NotNull), "the descriptor");
     const bool reads_shape =

@@ -110,6 +110,31 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"keep c in register", "E0304", "is an output", "c in"},
         Refusal{"keep e[i] in register", "E0304", "is not a reduction", "e["}));
 
+// What a tool reads instead of the sentence: which loop, and who or what stands in the way.
+TEST(Refusals, CarryTheirEvidence) {
+  const std::vector<std::pair<const char*, Evidence>> cases = {
+      {"split c.i by 4 as j, t", {{"loop", "c.i"}, {"taken", "j"}}},
+      {"compute_at e in c.i\nsplit c.i by 4 as o, t", {{"loop", "c.i"}, {"placed", "e"}}},
+      {"fuse c.i, c.k as f", {{"outer", "c.i"}, {"inner", "c.k"}}},
+      {"compute_at e in c.j\nfuse c.i, c.j as f", {{"loop", "c.j"}, {"placed", "e"}}},
+      {"peel c.i", {{"loop", "c.i"}}},
+      {"parallel c.i\nunroll c.i", {{"loop", "c.i"}}},
+      {"parallel c.i\nvectorize c.i", {{"loop", "c.i"}}},
+      {"compute_at c in d.i", {{"nest", "c"}, {"loop", "d.i"}}},
+      {"inline d", {{"nest", "d"}}},
+      {"stage b[k, j] at e.i as p[k, j]\ninline e", {{"loop", "e.i"}, {"placed", "p"}}},
+      {"keep e[i] in register", {{"nest", "e"}}},
+      {"stage b[k, j] at c.j as e[k, j]", {{"taken", "e"}}},
+      {"tile c.j, c.i by 2, 2 as o, p, q, r", {{"first", "c.j"}, {"second", "c.i"}}},
+      {"reorder c: i, i", {{"loop", "c.i"}}},
+  };
+  for (const auto& [body, evidence] : cases) {
+    const Parsed parsed(body);
+    ASSERT_FALSE(parsed.schedule.ok()) << body;
+    EXPECT_EQ(parsed.schedule.diagnostics()[0].evidence, evidence) << body;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Schedules, Refused,
     testing::Values(
