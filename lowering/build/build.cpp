@@ -182,8 +182,8 @@ Result<Stmt> Builder::emit_roots(std::size_t first, Env& env) {
   while (first < nests.size() && nests[first].at) ++first;
   if (first == nests.size()) return program::make_block(context, {});
   const tree::Nest& nest = nests[first];
-  const ir::Equation* e =
-      equation(nest.name);  // a staged copy never stands at the root: tree::verify
+  // Law of tree::verify: a staged copy never stands at the root.
+  const ir::Equation* e = equation(nest.name);
   const Region region = whole(e->shape);
   if (!e->is_output)
     return emit_placed(nest, region, env, [&](Env& inner) { return emit_roots(first + 1, inner); });
