@@ -14,7 +14,7 @@ import testing
 import trees
 
 # Preset, compilers: g++ 12 builds what developers use, clang 22 the tree with address and undefined behaviour.
-# The thread sanitizer sees the tests of the runtime alone: the rest of the code has no threads of its own.
+# The thread sanitizer sees the tests of the runtime alone: of the rest only tools that measure have threads.
 CI_TREES = (("dev", {"CC": "gcc", "CXX": "g++"}, None), ("asan", {}, None), ("tsan", {}, ["unit_runtime"]))
 
 
