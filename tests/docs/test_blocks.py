@@ -31,7 +31,7 @@ ROOT = os.environ.get("TILEWRIGHT_SOURCE_DIR") or os.path.dirname(os.path.dirnam
 BIN = os.environ.get("TILEWRIGHT_BIN", "")
 LANGUAGES = {"tw", "twp", "tws", "toml", "sh"}
 KEYS = {"for", "file", "refused", "becomes", "run", "machine", "prints", "golden"}
-INFO = re.compile(r"canonical|error E\d{4}")
+INFO = re.compile(r"\A(canonical|error E\d{4})\Z")
 COMMENT = re.compile(r"<!--\s*([a-z]+)(?::\s*(.*?))?\s*-->\s*")
 
 
@@ -135,15 +135,18 @@ class Document(unittest.TestCase):
             self.assertRegex(block.info, INFO, "an info string that is not understood")
         self.maxDiff = None
         if block.language == "sh":
-            return self.run_shell(block)
+            self.run_shell(block)
+            return None
         if "prints" in block.notes:
             before = self.blocks[index - 1]
             self.assertTrue(index > 0 and executed(before) and before.language == "sh", "a ```sh block must stand before")
-            return self.assertEqual(block.text, self.run_shell(before))
+            self.assertEqual(block.text, self.run_shell(before))
+            return None
         done = self.opt(index)
         if block.info.startswith("error"):
             self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
-            return self.assertEqual(re.findall(r"\[(E\d{4})\]", done.stderr)[:1], [block.info.split()[1]], done.stderr)
+            self.assertEqual(re.findall(r"\[(E\d{4})\]", done.stderr)[:1], [block.info.split()[1]], done.stderr)
+            return None
         if "refused" in block.notes:
             self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
             seen = re.findall(r"\[(E\d{4})\]", done.stderr)
@@ -240,7 +243,7 @@ class Parser(unittest.TestCase):
                 for language in ("tw", "tws", "twp"):
                     self.assertEqual(opened.count(language), sum(b.language == language and executed(b) for b in blocks))
                 seen += len(blocks)
-        self.assertGreater(seen, 100)
+        self.assertGreater(seen, 80)
 
 
 def bless(path):
