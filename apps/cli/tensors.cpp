@@ -94,10 +94,9 @@ std::optional<GivenTensors> gather_tensors(Session& session, Work& work,
   }
   if (!check_all_bound(session, work.algorithm(), work.algorithm_source(), out.sizes))
     return std::nullopt;
-  if (!session.take(
-          ir::check_bindings(work.algorithm().extents, work.algorithm().requirements, out.sizes,
-                             work.algorithm().requirement_spans),
-          work.algorithm_source()))
+  if (!session.take(ir::check_bindings(work.algorithm().extents, work.algorithm().requirements,
+                                       out.sizes, work.algorithm().requirement_spans),
+                    work.algorithm_source()))
     return std::nullopt;
   if (!session.take(ir::count_cells(work.algorithm(), out.sizes, false, cells_that_fit()),
                     work.algorithm_source()))

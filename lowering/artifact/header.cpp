@@ -25,8 +25,7 @@ std::string declaration(const program::Program& program, bool is_query) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     const program::Parameter& parameter = program.parameters[i];
     const bool is_const = !parameter.is_output || is_query;
-    text += ",\n" + indent + (is_const ? "const " : "") + "tilewright_tensor *" +
-            names[i];
+    text += ",\n" + indent + (is_const ? "const " : "") + "tilewright_tensor *" + names[i];
   }
   text += ",\n" + indent +
           (is_query ? "size_t *workspace_size" : "void *workspace, size_t workspace_size");

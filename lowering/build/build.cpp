@@ -27,27 +27,29 @@ std::int64_t count_unrolled(Stmt stmt) {
   if (!stmt) return 0;
   std::int64_t count = 0;
   program::visit(
-      stmt, ir::Overloaded{
-                [&](const program::For& n) {
-                  const auto* lower = n.lower.as<ir::IntConst>();
-                  const auto* upper = n.upper.as<ir::IntConst>();
-                  const bool unrolled = n.loop == program::LoopKind::Unrolled && lower && upper;
-                  const std::int64_t body = count_unrolled(n.body);
-                  if (!unrolled)
-                    count = 1 + body;
-                  else if (__builtin_mul_overflow(body, upper->value - lower->value, &count))
-                    count = kMaxUnrolled;
-                },
-                [&](const program::If& n) {
-                  count = 1 + count_unrolled(n.then_body) + count_unrolled(n.else_body);
-                },
-                [&](const program::Let& n) { count = 1 + count_unrolled(n.body); },
-                [&](const program::Alloc& n) { count = 1 + count_unrolled(n.body); },
-                [&](const program::Block& n) {
-                  for (Stmt part : n.body) count += count_unrolled(part);
-                },
-                [&](const program::Store&) { count = 1; },
-            });
+      stmt,
+      ir::Overloaded{
+          [&](const program::For& n) {
+            const auto* lower = n.lower.as<ir::IntConst>();
+            const auto* upper = n.upper.as<ir::IntConst>();
+            const bool unrolled = n.loop == program::LoopKind::Unrolled && lower && upper;
+            const std::int64_t body = count_unrolled(n.body);
+            if (!unrolled)
+              count = 1 + body;
+            else if (__builtin_mul_overflow(
+                         body, std::max<std::int64_t>(upper->value - lower->value, 0), &count))
+              count = kMaxUnrolled + 1;
+          },
+          [&](const program::If& n) {
+            count = 1 + count_unrolled(n.then_body) + count_unrolled(n.else_body);
+          },
+          [&](const program::Let& n) { count = 1 + count_unrolled(n.body); },
+          [&](const program::Alloc& n) { count = 1 + count_unrolled(n.body); },
+          [&](const program::Block& n) {
+            for (Stmt part : n.body) count += count_unrolled(part);
+          },
+          [&](const program::Store&) { count = 1; },
+      });
   return std::min(count, kMaxUnrolled + 1);
 }
 

@@ -57,11 +57,11 @@ Result<Stmt> NestEmitter::loop(std::size_t index, Point& point, const Continue& 
                     "split it by a constant and mark the inner loop",
                     {{"length", ir::print(space_.max_extent(l.name))}});
     if (*length > kMaxConstantLoop)
-      return refuse("loop " + quoted(nest_, l.name) + " has " + std::to_string(*length) +
-                        (l.kind == tree::LoopKind::Vector ? " lanes" : " iterations to unroll"),
-                    "split it by at most " + std::to_string(kMaxConstantLoop) +
-                        " and mark the inner loop",
-                    {{"limit", std::to_string(kMaxConstantLoop)}});
+      return refuse(
+          "loop " + quoted(nest_, l.name) + " has " + std::to_string(*length) +
+              (l.kind == tree::LoopKind::Vector ? " lanes" : " iterations to unroll"),
+          "split it by at most " + std::to_string(kMaxConstantLoop) + " and mark the inner loop",
+          {{"limit", std::to_string(kMaxConstantLoop)}});
     return one_loop(l, point, zero, context_.index(*length), true, body);
   }
   const Expr upper = builder_.simplify(space_.extent(l.name, point.values));

@@ -168,7 +168,8 @@ std::vector<CandidateValues> candidate_values(const program::Program& program) {
         if (auto fit = allowed(extent, value); fit && !values.contains(*fit))
           thresholds.insert(*fit);
     }
-    out.push_back({{values.begin(), values.end()}, largest, {thresholds.begin(), thresholds.end()}});
+    out.push_back(
+        {{values.begin(), values.end()}, largest, {thresholds.begin(), thresholds.end()}});
   }
   return out;
 }

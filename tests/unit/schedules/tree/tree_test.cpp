@@ -66,7 +66,8 @@ TEST(Tree, ChainOfInlinedEquationsIsVerifiedInTime) {
   Tree tree = default_tree(*algorithm);
   Tree inlined = tree;
   inlined.nests = {tree.nests.back()};
-  for (int i = 0; i < kLength; ++i) inlined.inlined.push_back(context.symbol("e_" + std::to_string(i)));
+  for (int i = 0; i < kLength; ++i)
+    inlined.inlined.push_back(context.symbol("e_" + std::to_string(i)));
   std::sort(inlined.inlined.begin(), inlined.inlined.end());
   EXPECT_TRUE(verify(*algorithm, inlined).ok());
   // One at the front is left out: its nest has to come before its reader, through all the others.
