@@ -61,7 +61,7 @@ def test(parser):
 
 
 @command("rewrite the expected output of text tests, for review as a diff", """
-Runs the text tests below a path (default: all) and writes what they print into their `// EXPECT:` blocks and
+Runs the text tests below a path (default: all) and writes what they print into their `# EXPECT:` blocks and
 .expected files. Read the diff before you commit it: the tool does not know what is right.""")
 def bless(parser):
     parser.add_argument("path", nargs="*", help="a file or folder below tests/text")
@@ -119,7 +119,7 @@ def new(parser):
     return lambda options: scaffold.new(options.kind, options.name)
 
 
-@command("what continuous integration runs: setup, lint, dev with g++, asan with clang, all tests")
+@command("continuous integration: setup, lint, all tests (g++; clang, asan), runtime (tsan)")
 def ci_command(parser):
     return lambda options: ci.run()
 

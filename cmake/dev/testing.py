@@ -44,8 +44,8 @@ def _selected(preset, pattern):
     return names
 
 
-def run_tests(preset, pattern=None, slow=False):
-    """Runs ctest in a built tree and counts the cases."""
+def run_tests(preset, pattern=None, slow=False, programs=None):
+    """Runs ctest in a built tree, all of it or the programs named, and counts the cases."""
     results = os.path.join(trees.build_folder(preset), "results")
     os.makedirs(results, exist_ok=True)
     for path in glob.glob(os.path.join(results, "*.xml")):
@@ -55,7 +55,9 @@ def run_tests(preset, pattern=None, slow=False):
     if not slow:
         command += ["--label-exclude", "^slow$"]
     if pattern:
-        command += ["--tests-regex", "^(" + "|".join(map(re.escape, _selected(preset, pattern))) + ")$"]
+        programs = _selected(preset, pattern)
+    if programs is not None:
+        command += ["--tests-regex", "^(" + "|".join(map(re.escape, programs)) + ")$"]
     started = time.monotonic()
     trees.run(command, check=False, env=_environment(pattern, slow))
     found = counting.read_results(results)

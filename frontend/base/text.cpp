@@ -227,6 +227,8 @@ void TextCursor::skip_statement(std::size_t begin) {
 }
 
 void TextCursor::report(Diagnostic diagnostic) {
+  // Of a text that is too long nothing was read; what a reader misses in it says nothing.
+  if (!diagnostics_.empty() && diagnostics_.front().code == Code::SourceTooLarge) return;
   failed_ = failed_ || code_severity(diagnostic.code) == Severity::Error;
   if (diagnostics_.size() < kMaxDiagnostics) diagnostics_.push_back(std::move(diagnostic));
 }

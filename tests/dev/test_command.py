@@ -9,8 +9,11 @@ from unittest import mock
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "cmake", "dev"))
+import ci
+import counts
 import packages
 import scaffold
+import testing
 import trees
 
 COMMANDS = "setup build test bless fmt lint bench figures fuzz demo new ci help".split()
@@ -69,6 +72,40 @@ class SetupTest(unittest.TestCase):
         self.assertEqual(commands[0], ["sudo", "-n", "apt-get", "update"])
         self.assertEqual(commands[1][-1], "libisl-dev")
         self.assertNotIn("g++", commands[1])
+
+
+class CiTest(unittest.TestCase):
+    def run_ci(self, build=lambda *_: 0, found=lambda preset: counts.Counts(passed=10)):
+        """Runs the sequence on trees that are not there; returns its status, closing line and built trees."""
+        built = []
+
+        def note(preset, targets, environment):
+            built.append((preset, list(targets), environment.get("CXX")))
+            return build(preset)
+
+        with mock.patch.object(packages, "setup", return_value=0), \
+                mock.patch.object(ci.style, "lint", return_value=0), mock.patch.object(trees, "build", note), \
+                mock.patch.object(testing, "run_tests", side_effect=lambda preset, programs: found(preset)), \
+                mock.patch("builtins.print") as printed:
+            status = ci.run()
+        return status, printed.call_args.args[0], built
+
+    def test_sums_the_trees(self):
+        status, closing, built = self.run_ci()
+        self.assertEqual((status, closing), (0, "31 passed, 0 failed, 0 skipped"))
+        self.assertEqual(built, [("dev", [], "g++"), ("asan", [], None), ("tsan", ["unit_runtime"], None)])
+
+    def test_a_failed_build_is_counted_and_the_next_tree_runs(self):
+        def build(preset):
+            if preset == "dev":
+                raise trees.Failed("no compiler")
+        status, closing, built = self.run_ci(build)
+        self.assertEqual((status, closing), (1, "21 passed, 1 failed, 0 skipped"))
+        self.assertEqual(len(built), 3)
+
+    def test_a_program_without_cases_fails(self):
+        status, closing, _ = self.run_ci(found=lambda preset: counts.Counts(passed=0 if preset == "tsan" else 10))
+        self.assertEqual((status, closing), (1, "21 passed, 1 failed, 0 skipped"))
 
 
 class ScaffoldTest(unittest.TestCase):

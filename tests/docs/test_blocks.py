@@ -2,17 +2,21 @@
 """The code blocks of the documents are executed, each as one case. A comment directly before a block says more:
 
     ```tw, ```twp      must be read by `tilewright opt`
+    ```tw canonical    `opt` prints it as it stands;  ```tw error E0203  reading it fails with this code first
     ```tws             <!-- for: NAME --> first: an algorithm of a ```tw block before it, or a path in the tree
     ```toml            <!-- machine --> first: must be a machine file
-    ```sh              <!-- run --> first: runs in a folder of this document, with the built programs in PATH
+    ```sh              <!-- run --> first: runs in a folder of this document, with the built programs in PATH;
+                       `run: 1` expects this exit status
+    ```text            <!-- prints --> first: exactly what the ```sh block before it prints, both streams
 
     <!-- file: NAME -->     the block also lies in that folder under this name
     <!-- becomes -->        the block is exactly what `tilewright opt` prints for the block before it
+    <!-- golden -->         the `#|` lines of the block are what `tilewright opt` prints for it
     <!-- refused: E0304 --> reading the block fails with this code; a list of codes is allowed
 
 Several comments may stand in a row. `test_blocks.py --bless` rewrites the blocks that say `becomes`; review the diff.
-Law: a block of these languages is never passed over in silence: a comment
-that is not understood, and a ```tws without algorithm, fail.
+Law: a block of these languages is never passed over in silence: a comment or an info string
+that is not understood, a fence that is not closed, and a ```tws without algorithm, fail.
 """
 import glob
 import os
@@ -26,32 +30,34 @@ ROOT = os.environ.get("TILEWRIGHT_SOURCE_DIR") or os.path.dirname(os.path.dirnam
     os.path.abspath(__file__))))
 BIN = os.environ.get("TILEWRIGHT_BIN", "")
 LANGUAGES = {"tw", "twp", "tws", "toml", "sh"}
-KEYS = {"for", "file", "refused", "becomes", "run", "machine"}
+KEYS = {"for", "file", "refused", "becomes", "run", "machine", "prints", "golden"}
+INFO = re.compile(r"\A(canonical|error E\d{4})\Z")
 COMMENT = re.compile(r"<!--\s*([a-z]+)(?::\s*(.*?))?\s*-->\s*")
 
 
 class Block:
-    def __init__(self, line, language, text, notes):
-        self.line, self.language, self.text, self.notes = line, language, text, notes
+    def __init__(self, line, language, text, notes, info=""):
+        self.line, self.language, self.text, self.notes, self.info = line, language, text, notes, info
 
 
 def parse_blocks(text):
-    """The blocks of one document, with the comments directly before each (blank lines may stand between)."""
+    """All blocks of one document, with the comments directly before each (blank lines may stand between)."""
     blocks, notes = [], {}
     lines = text.split("\n")
     at = 0
     while at < len(lines):
         line = lines[at]
-        fence = re.fullmatch(r"(\s*)(`{3,})\s*([\w+-]*)\s*", line)
+        fence = re.fullmatch(r"(\s*)(`{3,})\s*([^\s`]*)\s*([^`]*?)\s*", line)
         if fence:
-            indent, ticks, language = fence.groups()
+            indent, ticks, language, info = fence.groups()
             begin = at + 1
             end = begin
             while end < len(lines) and lines[end].strip() != ticks:
                 end += 1
+            if end == len(lines):
+                raise ValueError(f"line {begin}: the block is not closed")
             body = "".join(row[len(indent):] + "\n" for row in lines[begin:end])
-            if language in LANGUAGES:
-                blocks.append(Block(begin, language, body, notes))
+            blocks.append(Block(begin, language, body, notes, info))
             notes = {}
             at = end + 1
             continue
@@ -124,9 +130,23 @@ class Document(unittest.TestCase):
         block = self.blocks[index]
         for key in block.notes:
             self.assertIn(key, KEYS, "a comment before a block that is not understood")
+        if block.info:
+            self.assertEqual(block.language, "tw")
+            self.assertRegex(block.info, INFO, "an info string that is not understood")
+        self.maxDiff = None
         if block.language == "sh":
-            return self.check_shell(block)
+            self.run_shell(block)
+            return None
+        if "prints" in block.notes:
+            before = self.blocks[index - 1]
+            self.assertTrue(index > 0 and executed(before) and before.language == "sh", "a ```sh block must stand before")
+            self.assertEqual(block.text, self.run_shell(before))
+            return None
         done = self.opt(index)
+        if block.info.startswith("error"):
+            self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+            self.assertEqual(re.findall(r"\[(E\d{4})\]", done.stderr)[:1], [block.info.split()[1]], done.stderr)
+            return None
         if "refused" in block.notes:
             self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
             seen = re.findall(r"\[(E\d{4})\]", done.stderr)
@@ -136,19 +156,26 @@ class Document(unittest.TestCase):
         if "becomes" in block.notes:
             before = self.opt(index - 1)
             self.assertEqual(before.returncode, 0, before.stderr)
-            self.maxDiff = None
             self.assertEqual(block.text, before.stdout)
+        if block.info == "canonical":
+            self.assertEqual(block.text, done.stdout)
+        if "golden" in block.notes:
+            self.assertEqual("".join(re.findall(r"^#\| ?(.*\n)", block.text, re.MULTILINE)), done.stdout)
         return None
 
-    def check_shell(self, block):
+    def run_shell(self, block):
+        """Runs a block and returns what it printed, without the name of the folder."""
         environment = {**os.environ, "PATH": BIN + os.pathsep + os.environ["PATH"], "TILEWRIGHT_SOURCE_DIR": ROOT}
         done = run(["bash", "-euo", "pipefail", "-c", block.text], cwd=self.folder.name, env=environment)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.returncode, int(block.notes.get("run") or 0), done.stdout + done.stderr)
+        return (done.stdout + done.stderr).replace(self.folder.name + os.sep, "")
 
 
 def executed(block):
-    """Shell and TOML blocks run only when they are marked."""
+    """Shell, TOML and plain text blocks only when they are marked."""
     marks = {"sh": "run", "toml": "machine"}
+    if block.language not in LANGUAGES:
+        return "prints" in block.notes
     return block.language not in marks or marks[block.language] in block.notes
 
 
@@ -185,13 +212,38 @@ class Parser(unittest.TestCase):
         self.assertEqual(parse_blocks("<!-- run -->\nwords\n```sh\nx\n```\n")[0].notes, {})
 
     def test_other_languages_and_indents(self):
-        self.assertEqual(parse_blocks("```cpp\nx\n```\n"), [])
+        self.assertFalse(executed(parse_blocks("```cpp\nx\n```\n")[0]))
         self.assertEqual(parse_blocks("- item\n  ```tw\n  a\n    b\n  ```\n")[0].text, "a\n  b\n")
 
     def test_marks(self):
         self.assertFalse(executed(Block(1, "sh", "", {})))
         self.assertTrue(executed(Block(1, "sh", "", {"run": ""})))
         self.assertTrue(executed(Block(1, "tws", "", {})))
+        self.assertFalse(executed(Block(1, "text", "", {})))
+        self.assertTrue(executed(Block(1, "text", "", {"prints": ""})))
+
+    def test_info_strings_and_open_fences(self):
+        blocks = parse_blocks("```tw canonical\none\n```\n```tw error E0203\ntwo\n```\n\n```tw\nthree\n```\n")
+        self.assertEqual([(b.info, b.text) for b in blocks],
+                         [("canonical", "one\n"), ("error E0203", "two\n"), ("", "three\n")])
+        with self.assertRaisesRegex(ValueError, "line 1"):
+            parse_blocks("```tw\none\n")
+
+    def test_every_fence_of_the_documents_is_a_block(self):
+        """Counted in another way than they are read: fences are the lines that begin with three backticks."""
+        seen = 0
+        for path in documents():
+            with self.subTest(os.path.relpath(path, ROOT)), open(path, encoding="utf-8") as file:
+                text = file.read()
+                blocks = parse_blocks(text)
+                fences = [line.strip() for line in text.split("\n") if line.strip().startswith("```")]
+                self.assertEqual(len(fences), 2 * len(blocks))
+                opened = [line.strip("` ").split(" ")[0] for line in fences[::2]]
+                self.assertEqual(opened, [block.language for block in blocks])
+                for language in ("tw", "tws", "twp"):
+                    self.assertEqual(opened.count(language), sum(b.language == language and executed(b) for b in blocks))
+                seen += len(blocks)
+        self.assertGreater(seen, 80)
 
 
 def bless(path):

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares standard input with an expectation, or rewrites the expectation when TILEWRIGHT_BLESS=1.
 
-    // RUN: %tilewright ... | %golden %s            the block `// EXPECT:` of the test itself
-    // RUN: %tilewright ... | %golden %s loops      the block `// EXPECT loops:` of the test itself
-    // RUN: %tilewright ... | %golden %S/inputs/matmul.h.expected     a whole file
+    # RUN: %tilewright ... | %golden %s            the block `# EXPECT:` of the test itself
+    # RUN: %tilewright ... | %golden %s loops      the block `# EXPECT loops:` of the test itself
+    # RUN: %tilewright ... | %golden %S/inputs/matmul.h.expected     a whole file
 
-A block is the line `// EXPECT:` (in TOML and .test files `# EXPECT:`) and the `//|` lines below it, one for
-each line of output. Law: a comparison that follows a bless passes, and a bless of a passing test leaves the
+A block is the line `# EXPECT:` and the `#|` lines below it, one for each line of output. Law: a comparison that follows a bless passes, and a bless of a passing test leaves the
 file as it was. Paths of this machine never reach an expectation: the folder of the test is dropped, its
 temporary file or folder becomes `%t`, and the folder of temporary files `%T`.
 """

@@ -149,6 +149,9 @@ TEST(Cursor, RefusesHugeTexts) {
   const Source source("t", std::string(kMaxSourceBytes + 1, ' '));
   TextCursor cursor(source);
   EXPECT_TRUE(cursor.at_end());
+  // What a reader misses in a text that was not read is not reported beside it.
+  EXPECT_FALSE(cursor.expect("algorithm", "at the beginning"));
+  EXPECT_TRUE(cursor.failed());
   const auto diagnostics = cursor.take_diagnostics();
   ASSERT_EQ(diagnostics.size(), 1U);
   EXPECT_EQ(diagnostics[0].code, Code::SourceTooLarge);
