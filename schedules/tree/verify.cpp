@@ -322,21 +322,33 @@ class Verifier {
           TILEWRIGHT_CHECK_OK(run_nest(placed, available));
           if (!placed.stage) local.push_back(placed.name);
         }
-    for (const ir::Equation& producer : algorithm_.equations) {
-      if (inlined(producer.name) || available.contains(producer.name)) continue;
-      const ir::Equation* reader = nest.stage ? nullptr : algorithm_.find_equation(nest.name);
-      const bool reads = reader ? reads_through_inlining(*reader, producer.name)
-                                : nest.stage && nest.stage->tensor == producer.name;
-      if (!reads) continue;
-      return malformed(
-          quoted(nest.name) + " reads " + quoted(producer.name) + " before it is computed",
-          "put the nest of " + quoted(producer.name) + " before it",
-          {{"reader", std::string(nest.name.text())},
-           {"tensor", std::string(producer.name.text())}});
-    }
+    if (!has_all(nest, available))
+      for (const ir::Equation& producer : algorithm_.equations) {
+        if (inlined(producer.name) || available.contains(producer.name)) continue;
+        const ir::Equation* reader = nest.stage ? nullptr : algorithm_.find_equation(nest.name);
+        const bool reads = reader ? reads_through_inlining(*reader, producer.name)
+                                  : nest.stage && nest.stage->tensor == producer.name;
+        if (!reads) continue;
+        return malformed(
+            quoted(nest.name) + " reads " + quoted(producer.name) + " before it is computed",
+            "put the nest of " + quoted(producer.name) + " before it",
+            {{"reader", std::string(nest.name.text())},
+             {"tensor", std::string(producer.name.text())}});
+      }
     for (Symbol name : local) available.erase(name);
     if (!nest.stage) available.insert(nest.name);
     return Ok{};
+  }
+
+  // Whether all that the nest reads is there. Few tensors, where a search among all equations would make
+  // the verification of a long algorithm quadratic.
+  bool has_all(const Nest& nest, const std::set<Symbol>& available) const {
+    if (nest.stage) return false;
+    const auto it = reads_.find(nest.name);
+    return it != reads_.end() &&
+           std::all_of(it->second.begin(), it->second.end(), [&](Symbol tensor) {
+             return available.contains(tensor) || algorithm_.find_input(tensor) != nullptr;
+           });
   }
 
   // `tensor` is not inlined itself.
