@@ -2,6 +2,9 @@
 //
 // `tilewright compile FILE.tw`: algorithm and schedule to libNAME.a, NAME.h and NAME.json. The program is
 // checked against the algorithm first; what is refuted is not written.
+#include <algorithm>
+#include <filesystem>
+
 #include "apps/cli/machines.h"
 #include "apps/cli/verb.h"
 #include "apps/cli/work.h"
@@ -88,13 +91,20 @@ class Compile final : public Verb {
       report_findings(session, work, report_);
       return false;
     }
-    if (report_.verdict == check::Verdict::NotChecked)
-      session.report({Code::NotChecked,
-                      {},
-                      "the program was not checked: " + report_.reason,
-                      "raise --check-budget, leave extents open, or give --no-check",
-                      {}});
-    return true;
+    const bool checked = report_.verdict == check::Verdict::Checked;
+    if (checked && report_.unreached.empty()) return true;
+    // `build` makes programs by rules that the laws test; a program from elsewhere has the check alone.
+    const bool by_hand = !stages_.overrides.empty();
+    Diagnostic diagnostic{by_hand ? Code::OverrideNotChecked : Code::NotChecked,
+                          {},
+                          checked ? "the check reached only a part of the program"
+                                  : "the program was not checked: " + report_.reason,
+                          "raise --check-budget, leave extents open, or give --no-check",
+                          {}};
+    for (const std::string& outcome : report_.unreached)
+      diagnostic.evidence.emplace_back("not reached", outcome);
+    session.report(diagnostic);
+    return !by_hand;
   }
 
   int emit(Session& session, Work& work, const host::Target& target) {
@@ -124,6 +134,10 @@ class Compile final : public Verb {
     if (wants("obj")) files.push_back({name + ".o", built.object.bytes});
     if (wants("asm")) files.push_back({name + ".s", built.object.assembly});
     if (wants("llvm")) files.push_back({name + ".ll", built.object.ir});
+    for (const OutputFile& file : files)
+      if (!session.take(check_not_read((std::filesystem::path(folder_) / file.name).string(),
+                                       work.files_read())))
+        return kExitDiagnostics;
     if (!session.take(write_files(folder_, files))) return kExitDiagnostics;
     print_report(session, work, target, files);
     return kExitOk;

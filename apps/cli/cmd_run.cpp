@@ -60,7 +60,10 @@ class RunVerb final : public Verb {
   bool check_outputs(Session& session, Work& work) {
     for (const std::string& text : outputs_) {
       const std::string name = split_definition(text)->first;
-      if (check_outputs_known(work.algorithm(), work.context().symbol(name))) continue;
+      if (check_outputs_known(work.algorithm(), work.context().symbol(name))) {
+        if (!check_writable(session, work, text)) return false;
+        continue;
+      }
       std::string known;
       for (const ir::Equation* output : work.algorithm().outputs())
         known += (known.empty() ? "" : ", ") + in_backticks(output->name.text());
@@ -73,6 +76,24 @@ class RunVerb final : public Verb {
       return false;
     }
     return true;
+  }
+
+  // Before the run, which may take long.
+  bool check_writable(Session& session, Work& work, const std::string& text) const {
+    const auto [name, file] = *split_definition(text);
+    const ir::Equation* output = work.algorithm().find_equation(work.context().symbol(name));
+    if (output->type == ir::ScalarType::Index) {
+      session.report({{Code::NpyType,
+                       output->span,
+                       in_backticks(name) + " is `index`, which .npy files do not have",
+                       "convert it with i64(...)",
+                       {}}},
+                     work.algorithm_source());
+      return false;
+    }
+    std::vector<std::string> read = work.files_read();
+    for (const std::string& input : inputs_) read.push_back(split_definition(input)->second);
+    return session.take(check_not_read(file, read)).has_value();
   }
 
   bool interpret(Session& session, Work& work, const GivenTensors& given, ir::TensorMap* results) {

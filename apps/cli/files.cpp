@@ -5,9 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "apps/cli/session.h"
 #include "frontend/base/format.h"
@@ -44,6 +47,42 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
+// What a signal has to remove: fixed memory, since a handler may neither allocate nor lock. A slot is in use
+// from the moment its name is complete.
+constexpr int kSlots = 16;
+constexpr std::size_t kSlotBytes = 4096;
+char slot_path[kSlots][kSlotBytes];
+volatile std::sig_atomic_t slot_used[kSlots];
+
+extern "C" void remove_temporaries(int signal) {
+  for (int i = 0; i < kSlots; ++i)
+    if (slot_used[i] != 0) ::unlink(slot_path[i]);
+  // The handler is gone by now (SA_RESETHAND): this ends the tool as the signal would have.
+  ::raise(signal);
+}
+
+// A temporary file's name while the file is there. Those beyond the slots stay after a signal.
+class Noted {
+ public:
+  explicit Noted(const std::string& path) {
+    if (path.size() >= kSlotBytes) return;
+    for (int i = 0; i < kSlots && slot_ < 0; ++i)
+      if (slot_used[i] == 0) slot_ = i;
+    if (slot_ < 0) return;
+    std::memcpy(slot_path[slot_], path.c_str(), path.size() + 1);
+    std::atomic_signal_fence(std::memory_order_release);
+    slot_used[slot_] = 1;
+  }
+  Noted(Noted&& other) noexcept : slot_(std::exchange(other.slot_, -1)) {}
+  Noted& operator=(Noted&&) = delete;
+  ~Noted() {
+    if (slot_ >= 0) slot_used[slot_] = 0;
+  }
+
+ private:
+  int slot_ = -1;
+};
+
 // Files under temporary names; those that were not renamed are removed at the end.
 class Pending {
  public:
@@ -62,6 +101,7 @@ class Pending {
     Descriptor file{::mkstemp(temporary.data())};
     if (file.fd < 0) return cannot_write(path, std::strerror(errno));
     files_.emplace_back(temporary, path);
+    noted_.emplace_back(temporary);
     // mkstemp gives 0600; what a new file gets is decided by the mask.
     const mode_t mask = ::umask(0);
     ::umask(mask);
@@ -76,12 +116,14 @@ class Pending {
       if (::rename(temporary.c_str(), path.c_str()) != 0)
         return cannot_write(path, std::strerror(errno));
       files_.pop_back();
+      noted_.pop_back();
     }
     return Ok{};
   }
 
  private:
   std::vector<std::pair<std::string, std::string>> files_;  // temporary, final
+  std::vector<Noted> noted_;  // of each
 };
 
 }  // namespace
@@ -111,6 +153,33 @@ Result<Source> read_source(const std::string& path) {
     if (text.size() > kMaxSourceBytes) break;
   }
   return Source(standard_input ? "<stdin>" : path, std::move(text));
+}
+
+Result<Ok> check_not_read(const std::string& path, const std::vector<std::string>& read) {
+  struct stat written{};
+  if (::stat(path.c_str(), &written) != 0) return Ok{};
+  for (const std::string& input : read) {
+    struct stat status{};
+    const bool found =
+        input == "-" ? ::fstat(STDIN_FILENO, &status) == 0 : ::stat(input.c_str(), &status) == 0;
+    if (found && status.st_dev == written.st_dev && status.st_ino == written.st_ino)
+      return fail(Code::FileWrite, {},
+                  in_backticks(path) + " cannot be written: it is the input " + in_backticks(input),
+                  "name another file or folder for what is written");
+  }
+  return Ok{};
+}
+
+void remove_temporaries_on_signals() {
+  struct sigaction action{};
+  action.sa_handler = remove_temporaries;
+  action.sa_flags = SA_RESETHAND | SA_NODEFER;
+  for (int signal : {SIGINT, SIGTERM}) {
+    struct sigaction before{};
+    // A shell that starts a job in the background has it ignore SIGINT.
+    if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+      ::sigaction(signal, &action, nullptr);
+  }
 }
 
 Result<Ok> write_files(const std::string& folder, const std::vector<OutputFile>& files) {

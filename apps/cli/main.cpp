@@ -88,6 +88,9 @@ int report_defect(const char* what) {
 int main_of(int argc, char** argv) {
   // A reader that went away is seen as an error of write, not as a signal.
   std::signal(SIGPIPE, SIG_IGN);
+  // The same for a file that grows beyond what the user may write.
+  std::signal(SIGXFSZ, SIG_IGN);
+  remove_temporaries_on_signals();
   try {
     return run_tool(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
   } catch (const std::bad_alloc&) {

@@ -72,5 +72,9 @@ struct OutputFile {
 // Writes all files into the folder, which is made when it is not there: first all of them under temporary
 // names, then the renames. On a failure no temporary file stays and no file is half written.
 Result<Ok> write_files(const std::string& folder, const std::vector<OutputFile>& files);
+// E0902 when a file to write is one of those read, under whatever name.
+Result<Ok> check_not_read(const std::string& path, const std::vector<std::string>& read);
+// SIGINT and SIGTERM remove the temporary files before they end the tool.
+void remove_temporaries_on_signals();
 
 }  // namespace tilewright::cli

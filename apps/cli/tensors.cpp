@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/cli/tensors.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "frontend/base/format.h"
 #include "frontend/ir/given.h"
+#include "frontend/ir/text.h"
 
 namespace tilewright::cli {
 
@@ -22,9 +25,32 @@ Failure unknown_tensor(const ir::Algorithm& algorithm, const std::string& name) 
                             : "its inputs are " + known);
 }
 
+// A tensor is held as scalars of 8 bytes and as the bytes of its type.
+std::int64_t cells_that_fit() {
+  const std::int64_t pages = ::sysconf(_SC_PHYS_PAGES);
+  const std::int64_t page = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? pages * (page / 16) : std::int64_t{1} << 26;
+}
+
 // Extents that are a dimension of this input as they stand.
 Result<Ok> bind_shape(const ir::Input& input, const ir::Tensor& tensor, ir::Bindings* sizes) {
-  if (input.shape.size() != tensor.shape.size()) return Ok{};  // reported with the types, later
+  if (input.shape.size() != tensor.shape.size()) {
+    std::string declared;
+    for (ir::Expr extent : input.shape)
+      declared += (declared.empty() ? "" : ", ") + ir::print(extent);
+    Diagnostic out{Code::InputMismatch,
+                   input.span,
+                   "the tensor for " + in_backticks(input.name.text()) + " has " +
+                       std::to_string(tensor.shape.size()) + " dimensions, its declaration " +
+                       std::to_string(input.shape.size()),
+                   "give the declared type and shape",
+                   {}};
+    out.evidence.emplace_back("declared",
+                              std::string(ir::type_text(input.type)) + "[" + declared + "]");
+    out.evidence.emplace_back(
+        "given", std::string(ir::type_text(tensor.type)) + ir::shape_text(tensor.shape));
+    return fail(std::move(out));
+  }
   for (std::size_t d = 0; d < input.shape.size(); ++d) {
     const auto* extent = input.shape[d].as<ir::Extent>();
     if (extent == nullptr) continue;
@@ -68,15 +94,13 @@ std::optional<GivenTensors> gather_tensors(Session& session, Work& work,
   }
   if (!check_all_bound(session, work.algorithm(), work.algorithm_source(), out.sizes))
     return std::nullopt;
-  if (!session.take(
-          ir::check_bindings(work.algorithm().extents, work.algorithm().requirements, out.sizes),
-          work.algorithm_source()))
+  if (!session.take(ir::check_bindings(work.algorithm().extents, work.algorithm().requirements,
+                                       out.sizes, work.algorithm().requirement_spans),
+                    work.algorithm_source()))
     return std::nullopt;
-  for (const ir::Input& input : work.algorithm().inputs) {
-    if (!session.take(ir::bound_shape(input.name, input.shape, out.sizes, input.span),
-                      work.algorithm_source()))
-      return std::nullopt;
-  }
+  if (!session.take(ir::count_cells(work.algorithm(), out.sizes, false, cells_that_fit()),
+                    work.algorithm_source()))
+    return std::nullopt;
   ir::TensorMap made;
   if (out.inputs.size() < work.algorithm().inputs.size())
     made = ir::random_inputs(work.algorithm(), out.sizes, seed);

@@ -6,8 +6,10 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "apps/cli/machines.h"
 #include "frontend/base/format.h"
 #include "frontend/ir/text.h"
+#include "frontend/ir/walk.h"
 #include "lowering/build/build.h"
 #include "lowering/passes/passes.h"
 #include "lowering/program/text.h"
@@ -107,7 +109,28 @@ bool Work::load_schedule(const std::string& machine) {
                                 schedule_source());
   if (!schedule) return false;
   schedule_ = *std::move(schedule);
-  return true;
+  return check_machine();
+}
+
+bool Work::check_machine() {
+  if (schedule_.machine == "native") return true;
+  if (machine::is_machine_path(schedule_.machine)) {
+    const auto folder = std::filesystem::path(options_.schedule).parent_path();
+    return load_machine(session_, schedule_.machine, folder.string()).has_value();
+  }
+  auto found = machine::find_machine(schedule_.machine);
+  if (found.ok()) return true;
+  std::vector<Diagnostic> diagnostics = found.diagnostics();
+  for (Diagnostic& diagnostic : diagnostics) diagnostic.span = schedule_.machine_span;
+  session_.report(diagnostics, schedule_source());
+  return false;
+}
+
+std::vector<std::string> Work::files_read() const {
+  std::vector<std::string> files = {options_.algorithm};
+  if (!options_.schedule.empty()) files.push_back(options_.schedule);
+  for (const Override& override : overrides_) files.push_back(override.path);
+  return files;
 }
 
 bool Work::fix_extents() {
@@ -134,6 +157,29 @@ bool Work::fix_extents() {
     extent->min = value;
     extent->max = value;
     extent->multiple_of = 1;
+  }
+  return check_requirements();
+}
+
+// A requirement over fixed extents alone is decided now.
+bool Work::check_requirements() {
+  ir::Bindings fixed;
+  for (const auto& [name, value] : definitions_) fixed[context_.symbol(name)] = value;
+  for (std::size_t i = 0; i < algorithm_.requirements.size(); ++i) {
+    const ir::Expr requirement = algorithm_.requirements[i];
+    bool known = true;
+    ir::walk(requirement, [&](ir::Expr e) {
+      if (const auto* extent = e.as<ir::Extent>()) known = known && fixed.contains(extent->name);
+    });
+    if (!known || ir::evaluate_extents(requirement, fixed) != 0) continue;
+    const bool placed = i < algorithm_.requirement_spans.size();
+    session_.report({{Code::BindingMismatch,
+                      placed ? algorithm_.requirement_spans[i] : Span{},
+                      "the sizes do not satisfy " + in_backticks(ir::print(requirement)),
+                      "choose sizes that satisfy every `requires`",
+                      {}}},
+                    algorithm_source());
+    return false;
   }
   return true;
 }
@@ -186,6 +232,7 @@ Result<std::optional<program::Program>> Work::after_pass(int number, std::string
     TILEWRIGHT_TRY(source, read_source(override.path));
     override_source_.emplace(std::move(source));
     TILEWRIGHT_TRY(parsed, program::parse_program(context_, *override_source_));
+    TILEWRIGHT_CHECK_OK(check::check_interface(algorithm_, parsed));
     replacement = std::move(parsed);
     override_source_.reset();
   }
@@ -200,9 +247,13 @@ Result<std::optional<program::Program>> Work::after_pass(int number, std::string
   }
   if (wants_print(number, name))
     session_.print("# after " + dump_name(number, name) + "\n" + program::print(now_current));
-  if (!options_.dump_dir.empty())
+  if (!options_.dump_dir.empty()) {
+    const std::string file = dump_name(number, name);
+    const std::string text = program::print(now_current);
     TILEWRIGHT_CHECK_OK(
-        write_files(options_.dump_dir, {{dump_name(number, name), program::print(now_current)}}));
+        check_not_read((std::filesystem::path(options_.dump_dir) / file).string(), files_read()));
+    TILEWRIGHT_CHECK_OK(write_files(options_.dump_dir, {{file, text}}));
+  }
   return replacement;
 }
 

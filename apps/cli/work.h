@@ -59,6 +59,8 @@ class Work {
   const Source* schedule_source() const { return schedule_source_ ? &*schedule_source_ : nullptr; }
   const std::map<std::string, std::int64_t>& definitions() const { return definitions_; }
   const std::string& algorithm_hash() const { return algorithm_hash_; }
+  // The files that the options name to read: nothing may be written over them.
+  std::vector<std::string> files_read() const;
 
  private:
   struct Override {
@@ -68,6 +70,9 @@ class Work {
   };
   Result<std::optional<program::Program>> after_pass(int number, std::string_view name,
                                                      const program::Program& program);
+  // The schedule's machine must be one (E0408), whether or not this verb needs it.
+  bool check_machine();
+  bool check_requirements();
   bool wants_print(int number, std::string_view name) const;
 
   Session& session_;

@@ -2,6 +2,7 @@
 #include "frontend/ir/algorithm.h"
 
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 
 #include "frontend/ir/index_math.h"
@@ -66,11 +67,18 @@ bool operator==(const Algorithm& a, const Algorithm& b) {
 
 namespace {
 
+// Beyond 64 bits the nearest value that there is: as a shape it is refused as too large.
 std::int64_t evaluate_extents_op(OpCode op, std::int64_t a, std::int64_t b) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  std::int64_t exact = 0;
   switch (op) {
-    case OpCode::Add: return a + b;
-    case OpCode::Sub: return a - b;
-    case OpCode::Mul: return a * b;
+    case OpCode::Add:
+      return __builtin_add_overflow(a, b, &exact) ? (a < 0 ? Limits::min() : Limits::max()) : exact;
+    case OpCode::Sub:
+      return __builtin_sub_overflow(a, b, &exact) ? (a < 0 ? Limits::min() : Limits::max()) : exact;
+    case OpCode::Mul:
+      if (!__builtin_mul_overflow(a, b, &exact)) return exact;
+      return (a < 0) != (b < 0) ? Limits::min() : Limits::max();
     case OpCode::Div: return b == 0 ? 0 : floor_div(a, b);
     case OpCode::Mod: return b == 0 ? 0 : floor_mod(a, b);
     case OpCode::Min: return std::min(a, b);

@@ -51,6 +51,7 @@ struct Algorithm {
   Symbol name;
   std::vector<ExtentDecl> extents;
   std::vector<Expr> requirements;  // `requires`: bool expressions over extents
+  std::vector<Span> requirement_spans;  // of each, where it was read from a text; not content
   std::vector<Input> inputs;
   std::vector<Equation> equations;  // each reads only inputs and earlier equations
 

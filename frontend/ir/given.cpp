@@ -18,7 +18,8 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
 }
 
 Result<Ok> check_bindings(const std::vector<ExtentDecl>& extents,
-                          const std::vector<Expr>& requirements, const Bindings& bindings) {
+                          const std::vector<Expr>& requirements, const Bindings& bindings,
+                          const std::vector<Span>& spans) {
   for (const ExtentDecl& extent : extents) {
     const std::string name(extent.name.text());
     auto it = bindings.find(extent.name);
@@ -39,11 +40,11 @@ Result<Ok> check_bindings(const std::vector<ExtentDecl>& extents,
       return fail(std::move(out));
     }
   }
-  for (Expr requirement : requirements)
-    if (!evaluate_extents(requirement, bindings)) {
+  for (std::size_t i = 0; i < requirements.size(); ++i)
+    if (!evaluate_extents(requirements[i], bindings)) {
       Diagnostic out{Code::BindingMismatch,
-                     {},
-                     "the sizes do not satisfy `" + print(requirement) + "`",
+                     i < spans.size() ? spans[i] : Span{},
+                     "the sizes do not satisfy `" + print(requirements[i]) + "`",
                      "choose sizes that satisfy every `requires`",
                      {}};
       for (const ExtentDecl& extent : extents)
@@ -93,6 +94,33 @@ Result<Ok> check_tensor(Symbol symbol, ScalarType type, const std::vector<Expr>&
   out.evidence.emplace_back("declared", std::string(type_text(type)) + shape_text(shape));
   out.evidence.emplace_back("given", std::string(type_text(given.type)) + shape_text(given.shape));
   return fail(std::move(out));
+}
+
+Result<std::int64_t> count_cells(const Algorithm& algorithm, const Bindings& bindings, bool locals,
+                                 std::int64_t most) {
+  std::int64_t total = 0;
+  auto add = [&](Symbol name, const std::vector<Expr>& shape, Span span) -> Result<Ok> {
+    TILEWRIGHT_TRY(sizes, bound_shape(name, shape, bindings, span));
+    // Of one tensor it fits: bound_shape has multiplied them.
+    std::int64_t cells = 1;
+    for (std::int64_t size : sizes) cells *= size;
+    total += cells;
+    if (total <= most) return Ok{};
+    Diagnostic out{Code::InterpretLimit,
+                   span,
+                   "with `" + std::string(name.text()) + "` of shape " + shape_text(sizes) +
+                       " the tensors have more cells than fit",
+                   "use smaller sizes",
+                   {}};
+    out.evidence.emplace_back("limit", std::to_string(most));
+    return fail(std::move(out));
+  };
+  for (const Input& input : algorithm.inputs)
+    TILEWRIGHT_CHECK_OK(add(input.name, input.shape, input.span));
+  for (const Equation& equation : algorithm.equations)
+    if (locals || equation.is_output)
+      TILEWRIGHT_CHECK_OK(add(equation.name, equation.shape, equation.span));
+  return total;
 }
 
 }  // namespace tilewright::ir

@@ -63,7 +63,8 @@ struct Interpretation {
 Result<Interpretation> interpret_all(const Algorithm& algorithm, const Bindings& bindings,
                                      const TensorMap& inputs, const InterpretOptions& options,
                                      bool intervals) {
-  TILEWRIGHT_CHECK_OK(check_bindings(algorithm.extents, algorithm.requirements, bindings));
+  TILEWRIGHT_CHECK_OK(check_bindings(algorithm.extents, algorithm.requirements, bindings,
+                                     algorithm.requirement_spans));
   Interpretation out;
   CellStore store(bindings);
   std::int64_t steps = options.step_limit;

@@ -67,7 +67,10 @@ class Reader {
   bool statement() {
     if (cursor_.accept("requires")) {
       extents_.record_spans(&spans_.requirements);
-      return parse_requirements(cursor_, extents_, algorithm_.requirements);
+      const std::uint32_t first = cursor_.peek().span.begin;
+      const bool read = parse_requirements(cursor_, extents_, algorithm_.requirements);
+      algorithm_.requirement_spans.resize(algorithm_.requirements.size(), cursor_.span_from(first));
+      return read;
     }
     const std::uint32_t begin = cursor_.peek().span.begin;
     if (cursor_.accept("input")) return input(begin);

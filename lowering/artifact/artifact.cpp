@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lowering/artifact/artifact.h"
 
+#include <algorithm>
+#include <set>
+
 #include "frontend/ir/text.h"
 #include "lowering/llvm/archive.h"
 
@@ -111,6 +114,50 @@ bool is_keyword(std::string_view name) {
   return false;
 }
 
+// Functions that a program gets from elsewhere: string.h, wchar.h, stdio.h, stdlib.h, and of unistd.h and its
+// kin what a program is likely to call. A kernel of that name would take their place in the whole
+// program, and be what the compiler's own calls of memcpy or memset reach.
+constexpr std::string_view kLibraryFunctions =
+    " bcmp bcopy bzero ffs index memccpy memchr memcmp memcpy memfrob memmem memmove mempcpy "
+    "memrchr memset rindex stpcpy stpncpy strcasecmp strcasestr strcat strchr strchrnul "
+    "strcmp strcoll strcpy strcspn strdup strerror strfry strftime strlcat strlcpy strlen "
+    "strncasecmp strncat strncmp strncpy strndup strnlen strpbrk strptime strrchr strsep "
+    "strsignal strspn strstr strtod strtof strtok strtok_r strtol strtold strtoll strtoul "
+    "strtoull strxfrm wcscat wcschr wcscmp wcscpy wcslen wcsncmp wcsncpy wmemchr wmemcmp "
+    "wmemcpy wmemmove wmemset clearerr dprintf fclose fdopen feof ferror fflush fgetc fgetpos "
+    "fgets fileno fopen fprintf fputc fputs fread freopen fscanf fseek fsetpos ftell fwrite "
+    "getc getchar getline gets pclose perror popen printf putc putchar puts remove rename "
+    "rewind scanf setbuf setvbuf snprintf sprintf sscanf tmpfile tmpnam ungetc vfprintf "
+    "vprintf vscanf vsnprintf vsprintf vsscanf abort abs aligned_alloc alloca at_quick_exit "
+    "atexit atof atoi atol atoll bsearch calloc div exit free getenv labs ldiv llabs lldiv "
+    "malloc memalign mkstemp mkdtemp posix_memalign putenv qsort quick_exit rand random "
+    "realloc reallocarray setenv srand srandom system unsetenv valloc accept access alarm "
+    "bind clock clone close connect dlclose dlerror dlopen dlsym dup dup2 environ errno "
+    "execve fcntl fork fstat fsync getpid ioctl kill link listen localtime longjmp lseek "
+    "madvise mmap mprotect munmap nanosleep open pause pipe poll pthread_create pthread_join "
+    "pthread_mutex_lock pthread_mutex_unlock raise read recv select send setjmp sigaction "
+    "signal sleep socket stat sync syscall sysconf time truncate unlink usleep wait waitpid "
+    "write ";
+
+// Of math.h: each also with `f` or `l` at its end.
+constexpr std::string_view kMathFunctions =
+    " acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh drem erf erfc exp "
+    "exp10 exp2 expm1 fabs fdim floor fma fmax fmin fmod frexp gamma hypot ilogb j0 j1 jn "
+    "ldexp lgamma llrint llround log log10 log1p log2 logb lrint lround modf nan nearbyint "
+    "nextafter nexttoward pow pow10 remainder remquo rint round roundeven scalb scalbln "
+    "scalbn significand sin sincos sinh sqrt tan tanh tgamma trunc y0 y1 yn ";
+
+// One of the words between spaces.
+bool is_one_of(std::string_view names, std::string_view name) {
+  return names.find(" " + std::string(name) + " ") != std::string_view::npos;
+}
+
+bool is_library_function(std::string_view name) {
+  if (is_one_of(kLibraryFunctions, name) || is_one_of(kMathFunctions, name)) return true;
+  if (!name.ends_with("f") && !name.ends_with("l")) return false;
+  return is_one_of(kMathFunctions, name.substr(0, name.size() - 1));
+}
+
 bool is_identifier(std::string_view name) {
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
   for (char c : name)
@@ -130,6 +177,10 @@ std::string place(const program::Program& program, int argument, int dimension) 
 Result<Ok> check_function_name(std::string_view name) {
   const bool reserved = is_keyword(name) || name == "main" || name.starts_with("_") ||
                         name.starts_with("tilewright_");
+  if (is_library_function(name))
+    return fail(Code::FunctionName, {},
+                "`" + std::string(name) + "` is a function of the C library",
+                "choose another name for the algorithm");
   if (is_identifier(name) && !reserved) return Ok{};
   return fail(Code::FunctionName, {},
               "`" + std::string(name) + "` cannot name a C function of a library",
@@ -137,12 +188,24 @@ Result<Ok> check_function_name(std::string_view name) {
               "nor `tilewright_`");
 }
 
-std::string c_parameter_name(std::string_view name) {
-  std::string text(name);
-  const bool taken =
-      is_keyword(name) || name == "call" || name == "workspace" || name == "workspace_size";
-  if (taken) text += "_";
-  return text;
+std::vector<std::string> c_parameter_names(const program::Program& program) {
+  std::vector<std::string> names;
+  std::set<std::string> taken = {"call", "workspace", "workspace_size"};
+  for (const program::Parameter& parameter : program.parameters)
+    names.emplace_back(parameter.name.text());
+  auto is_plain = [](const std::string& name) {
+    return name.find('.') == std::string::npos && !is_keyword(name);
+  };
+  // Names that C takes as they are keep theirs; the others go around them.
+  std::vector<bool> done(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i)
+    done[i] = is_plain(names[i]) && taken.insert(names[i]).second;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (done[i]) continue;
+    std::replace(names[i].begin(), names[i].end(), '.', '_');
+    while (is_keyword(names[i]) || !taken.insert(names[i]).second) names[i] += "_";
+  }
+  return names;
 }
 
 std::string describe_extent(const program::Program& program, const program::Contract& contract,

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "frontend/base/json.h"
 #include "frontend/base/result.h"
@@ -54,7 +55,7 @@ std::string describe_check(const program::Program& program, const program::Check
 
 // Refuses what C cannot call (E0608).
 Result<Ok> check_function_name(std::string_view name);
-// A parameter's name as C may spell it.
-std::string c_parameter_name(std::string_view name);
+// The parameters' names as C may spell them, in order: a path `x.q` is `x_q`, and each differs from the others.
+std::vector<std::string> c_parameter_names(const program::Program& program);
 
 }  // namespace tilewright::artifact

@@ -21,10 +21,11 @@ std::string declaration(const program::Program& program, bool is_query) {
   const std::string open = "int32_t " + name + "(";
   const std::string indent(open.size(), ' ');
   std::string text = open + "const tilewright_call *call";
-  for (const program::Parameter& parameter : program.parameters) {
+  const std::vector<std::string> names = c_parameter_names(program);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const program::Parameter& parameter = program.parameters[i];
     const bool is_const = !parameter.is_output || is_query;
-    text += ",\n" + indent + (is_const ? "const " : "") + "tilewright_tensor *" +
-            c_parameter_name(parameter.name.text());
+    text += ",\n" + indent + (is_const ? "const " : "") + "tilewright_tensor *" + names[i];
   }
   text += ",\n" + indent +
           (is_query ? "size_t *workspace_size" : "void *workspace, size_t workspace_size");
@@ -48,9 +49,13 @@ std::string contract_text(const program::Program& program, const program::Contra
   line("Correctness: " + origin.verdict + ".");
   line("");
   line("Arguments, in order:");
-  for (const program::Parameter& parameter : program.parameters)
-    line("  " + c_parameter_name(parameter.name.text()) + ": " +
-         (parameter.is_output ? "output " : "input ") + shape_text(parameter));
+  const std::vector<std::string> names = c_parameter_names(program);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const program::Parameter& parameter = program.parameters[i];
+    const std::string own(parameter.name.text());
+    line("  " + names[i] + ": " + (parameter.is_output ? "output " : "input ") +
+         shape_text(parameter) + (own == names[i] ? "" : ", `" + own + "` of the algorithm"));
+  }
   line("Extents, read from the shapes:");
   for (const ir::ExtentDecl& extent : program.extents)
     line("  " + describe_extent(program, contract, extent));

@@ -17,6 +17,44 @@ Failure refuse(std::string message, std::string remedy,
       Code::ScheduleRefused, {}, std::move(message), std::move(remedy), {}, std::move(evidence)});
 }
 
+namespace {
+
+// Statements that code generation sees at most, once unrolled loops are written out.
+constexpr std::int64_t kMaxUnrolled = 65'536;
+
+// Stops counting above the limit: lengths multiply.
+std::int64_t count_unrolled(Stmt stmt) {
+  if (!stmt) return 0;
+  std::int64_t count = 0;
+  program::visit(
+      stmt,
+      ir::Overloaded{
+          [&](const program::For& n) {
+            const auto* lower = n.lower.as<ir::IntConst>();
+            const auto* upper = n.upper.as<ir::IntConst>();
+            const bool unrolled = n.loop == program::LoopKind::Unrolled && lower && upper;
+            const std::int64_t body = count_unrolled(n.body);
+            if (!unrolled)
+              count = 1 + body;
+            else if (__builtin_mul_overflow(
+                         body, std::max<std::int64_t>(upper->value - lower->value, 0), &count))
+              count = kMaxUnrolled + 1;
+          },
+          [&](const program::If& n) {
+            count = 1 + count_unrolled(n.then_body) + count_unrolled(n.else_body);
+          },
+          [&](const program::Let& n) { count = 1 + count_unrolled(n.body); },
+          [&](const program::Alloc& n) { count = 1 + count_unrolled(n.body); },
+          [&](const program::Block& n) {
+            for (Stmt part : n.body) count += count_unrolled(part);
+          },
+          [&](const program::Store&) { count = 1; },
+      });
+  return std::min(count, kMaxUnrolled + 1);
+}
+
+}  // namespace
+
 Builder::Builder(ir::Context& context_in, poly::Context& polyhedra_in,
                  const ir::Algorithm& algorithm_in, const tree::Schedule& schedule_in)
     : context(context_in),
@@ -209,6 +247,10 @@ Result<program::Program> Builder::run() {
   Env env;
   TILEWRIGHT_TRY(body, emit_roots(0, env));
   out.body = body;
+  if (count_unrolled(body) > kMaxUnrolled)
+    return refuse("unrolled loops give more than " + std::to_string(kMaxUnrolled) + " statements",
+                  "unroll fewer loops, or split them by smaller factors",
+                  {{"limit", std::to_string(kMaxUnrolled)}});
   return out;
 }
 

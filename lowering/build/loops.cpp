@@ -21,6 +21,10 @@ program::LoopKind program_kind(tree::LoopKind kind) {
   __builtin_unreachable();
 }
 
+// Of one vector or unrolled loop: far beyond what registers or an instruction cache take, and within what the
+// code generator handles in time.
+constexpr std::int64_t kMaxConstantLoop = 1024;
+
 bool is_constant_kind(tree::LoopKind kind) {
   return kind == tree::LoopKind::Vector || kind == tree::LoopKind::Unrolled;
 }
@@ -52,6 +56,12 @@ Result<Stmt> NestEmitter::loop(std::size_t index, Point& point, const Continue& 
                         (l.kind == tree::LoopKind::Vector ? "vectorized" : "unrolled"),
                     "split it by a constant and mark the inner loop",
                     {{"length", ir::print(space_.max_extent(l.name))}});
+    if (*length > kMaxConstantLoop)
+      return refuse(
+          "loop " + quoted(nest_, l.name) + " has " + std::to_string(*length) +
+              (l.kind == tree::LoopKind::Vector ? " lanes" : " iterations to unroll"),
+          "split it by at most " + std::to_string(kMaxConstantLoop) + " and mark the inner loop",
+          {{"limit", std::to_string(kMaxConstantLoop)}});
     return one_loop(l, point, zero, context_.index(*length), true, body);
   }
   const Expr upper = builder_.simplify(space_.extent(l.name, point.values));

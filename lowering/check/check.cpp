@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "frontend/base/format.h"
+#include "frontend/ir/given.h"
 #include "frontend/ir/interpret.h"
 #include "lowering/check/plan.h"
 #include "lowering/program/interpret.h"
@@ -12,6 +13,10 @@
 namespace tilewright::check {
 
 namespace {
+
+// Of all tensors of one run. Each takes up to 40 bytes: its value, the ends of its interval and its bound, and
+// the program's own copy.
+constexpr std::int64_t kMaxCells = std::int64_t{1} << 26;
 
 std::string cell_text(Symbol tensor, const std::vector<std::int64_t>& cell) {
   std::string text(tensor.text());
@@ -28,40 +33,6 @@ std::string outcome_text(const std::string& decision, bool first) {
   if (decision.starts_with("min(") && decision.ends_with(")"))
     return quoted + (first ? " was never its first operand" : " was never its second operand");
   return quoted + (first ? " never held" : " never failed");
-}
-
-// The Program must take and give what the algorithm does.
-Result<Ok> check_interface(const ir::Algorithm& algorithm, const program::Program& program) {
-  std::string wrong;
-  std::size_t matched = 0;
-  auto match = [&](Symbol name, ir::ScalarType type, const std::vector<ir::Expr>& shape,
-                   bool is_output) {
-    const program::Parameter* parameter = program.find_parameter(name);
-    const bool fits = parameter != nullptr && parameter->type == type &&
-                      parameter->shape == shape && parameter->is_output == is_output;
-    if (fits)
-      ++matched;
-    else if (wrong.empty())
-      wrong = name.text();
-  };
-  for (const ir::Input& input : algorithm.inputs) match(input.name, input.type, input.shape, false);
-  for (const ir::Equation* output : algorithm.outputs())
-    match(output->name, output->type, output->shape, true);
-  if (wrong.empty() && matched != program.parameters.size()) {
-    for (const program::Parameter& parameter : program.parameters)
-      if (!algorithm.find_input(parameter.name) && !algorithm.find_equation(parameter.name))
-        wrong = parameter.name.text();
-  }
-  for (const ir::ExtentDecl& extent : program.extents)
-    if (wrong.empty() && algorithm.find_extent(extent.name) == nullptr) wrong = extent.name.text();
-  if (wrong.empty() && algorithm.extents.size() != program.extents.size())
-    wrong = algorithm.extents[std::min(algorithm.extents.size() - 1, program.extents.size())]
-                .name.text();
-  if (wrong.empty()) return Ok{};
-  return fail(Code::ProgramInterface, {},
-              in_backticks(wrong) + " is not the same in the program and in the algorithm " +
-                  in_backticks(algorithm.name.text()),
-              "give both the same extents, inputs and outputs, with equal types and shapes");
 }
 
 class Checker {
@@ -111,6 +82,9 @@ class Checker {
 
   // False when the Program is refuted.
   Result<bool> execute(const Run& run) {
+    TILEWRIGHT_CHECK_OK(ir::check_bindings(algorithm_.extents, algorithm_.requirements, run.sizes,
+                                           algorithm_.requirement_spans));
+    TILEWRIGHT_CHECK_OK(ir::count_cells(algorithm_, run.sizes, true, kMaxCells));
     const ir::TensorMap inputs = ir::random_inputs(algorithm_, run.sizes, run.seed, run.wide);
     TILEWRIGHT_TRY(reference, ir::interpret_with_bound(algorithm_, run.sizes, inputs));
     auto result = program::interpret(context_, program_, run.sizes, inputs);
@@ -216,6 +190,46 @@ class Checker {
 };
 
 }  // namespace
+
+Result<Ok> check_interface(const ir::Algorithm& algorithm, const program::Program& program) {
+  for (const auto& [what, name] :
+       {std::pair{"a program", program.name}, std::pair{"a program for", program.algorithm}})
+    if (!(name == algorithm.name))
+      return fail(Code::ProgramInterface, {},
+                  std::string(what) + " " + in_backticks(name.text()) +
+                      ", used with the algorithm " + in_backticks(algorithm.name.text()),
+                  "give the program the algorithm's name, or give its own algorithm");
+  std::string wrong;
+  std::size_t matched = 0;
+  auto match = [&](Symbol name, ir::ScalarType type, const std::vector<ir::Expr>& shape,
+                   bool is_output) {
+    const program::Parameter* parameter = program.find_parameter(name);
+    const bool fits = parameter != nullptr && parameter->type == type &&
+                      parameter->shape == shape && parameter->is_output == is_output;
+    if (fits)
+      ++matched;
+    else if (wrong.empty())
+      wrong = name.text();
+  };
+  for (const ir::Input& input : algorithm.inputs) match(input.name, input.type, input.shape, false);
+  for (const ir::Equation* output : algorithm.outputs())
+    match(output->name, output->type, output->shape, true);
+  if (wrong.empty() && matched != program.parameters.size()) {
+    for (const program::Parameter& parameter : program.parameters)
+      if (!algorithm.find_input(parameter.name) && !algorithm.find_equation(parameter.name))
+        wrong = parameter.name.text();
+  }
+  for (const ir::ExtentDecl& extent : program.extents)
+    if (wrong.empty() && algorithm.find_extent(extent.name) == nullptr) wrong = extent.name.text();
+  if (wrong.empty() && algorithm.extents.size() != program.extents.size())
+    wrong = algorithm.extents[std::min(algorithm.extents.size() - 1, program.extents.size())]
+                .name.text();
+  if (wrong.empty()) return Ok{};
+  return fail(Code::ProgramInterface, {},
+              in_backticks(wrong) + " is not the same in the program and in the algorithm " +
+                  in_backticks(algorithm.name.text()),
+              "give both the same extents, inputs and outputs, with equal types and shapes");
+}
 
 Result<Report> check_program(ir::Context& context, const ir::Algorithm& algorithm,
                              const program::Program& program, const Options& options) {

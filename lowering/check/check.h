@@ -52,6 +52,9 @@ struct Report {
   std::vector<Diagnostic> findings;  // of a refuted Program
 };
 
+// E0812 unless the program takes and gives what the algorithm does, under its name.
+Result<Ok> check_interface(const ir::Algorithm& algorithm, const program::Program& program);
+
 // A failure means that there is nothing to compare: no sizes satisfy the declarations (E0811), the
 // parameters are not those of the algorithm (E0812), or the algorithm itself cannot be run (E08xx).
 Result<Report> check_program(ir::Context& context, const ir::Algorithm& algorithm,

@@ -29,11 +29,14 @@ class Planner {
 
   // The sizes one past every tile; to be run whatever they reach, if they are cheap.
   const Sizes& past() const { return past_; }
+  // Likewise: a value that depends on an extent alone is no outcome that a run reaches.
+  bool at_threshold(const Sizes& sizes) const { return thresholds_.contains(sizes); }
 
   std::vector<Sizes> candidates() {
     if (std::any_of(values_.begin(), values_.end(), [](const auto& v) { return v.values.empty(); }))
       return {};
     plain();
+    at_thresholds();
     one_at_a_time();
     combinations();
     return std::move(out_);
@@ -69,6 +72,16 @@ class Planner {
       past[i] = near(i, std::max<std::int64_t>(values_[i].largest_constant + 1, 2));
     add(past);
     past_ = past;
+  }
+  void at_thresholds() {
+    for (std::int64_t base : {3, 1})
+      for (std::size_t extent = 0; extent < values_.size(); ++extent)
+        for (std::int64_t value : values_[extent].thresholds) {
+          Sizes sizes = all(base);
+          sizes[extent] = value;
+          if (base == 3) thresholds_.insert(sizes);
+          add(sizes);
+        }
   }
   void one_at_a_time() {
     for (std::int64_t base : {3, 1, 7})
@@ -118,6 +131,7 @@ class Planner {
   std::vector<CandidateValues> values_;
   std::vector<Sizes> out_;
   Sizes past_;
+  std::set<Sizes> thresholds_;
   std::set<Sizes> seen_;
 };
 
@@ -127,7 +141,23 @@ struct Weighed {
   std::size_t rank = 0;  // order of making, which breaks ties
   bool plain = false;  // stays, whatever it reaches
   bool past = false;
+  bool at_threshold = false;
 };
+
+// What the inputs and outputs themselves cost, read or not.
+std::int64_t cells(const program::Program& program, const ir::Bindings& sizes) {
+  constexpr std::int64_t most = std::int64_t{1} << 50;
+  std::int64_t total = 0;
+  for (const program::Parameter& parameter : program.parameters) {
+    std::int64_t product = 1;
+    for (ir::Expr extent : parameter.shape) {
+      const std::int64_t size = std::max<std::int64_t>(ir::evaluate_extents(extent, sizes), 0);
+      if (__builtin_mul_overflow(product, size, &product)) product = most;
+    }
+    total = std::min(total + std::min(product, most), most);
+  }
+  return total;
+}
 
 bool any_new(const std::vector<std::uint64_t>& outcomes, const std::set<std::uint64_t>& reached) {
   return std::any_of(outcomes.begin(), outcomes.end(),
@@ -158,9 +188,10 @@ std::vector<Candidate> choose_sizes(const program::Program& program, std::int64_
   for (const Sizes& sizes : planner.candidates()) {
     Weighed w;
     w.past = sizes == planner.past();
+    w.at_threshold = planner.at_threshold(sizes);
     w.candidate.sizes = bindings_of(program, sizes);
     DryRun dry = dry_run(program, w.candidate.sizes);
-    w.candidate.cost = dry.cost;
+    w.candidate.cost = dry.cost + cells(program, w.candidate.sizes);
     w.outcomes = std::move(dry.outcomes);
     w.rank = weighed.size();
     weighed.push_back(std::move(w));
@@ -191,6 +222,11 @@ std::vector<Candidate> choose_sizes(const program::Program& program, std::int64_
   }
   for (Weighed& w : weighed) {
     if (!w.past || w.candidate.cost < 0 || w.candidate.cost > left / 4) continue;
+    w.plain = true;
+    take(w);
+  }
+  for (Weighed& w : weighed) {
+    if (!w.at_threshold || w.candidate.cost < 0 || w.candidate.cost > left / 8) continue;
     w.plain = true;
     take(w);
   }

@@ -30,6 +30,9 @@ std::vector<Candidate> choose_sizes(const program::Program& program, std::int64_
 struct CandidateValues {
   std::vector<std::int64_t> values;
   std::int64_t largest_constant = 0;
+  // Around constants, of any size, that a comparison, division or minimum sets against the extent: a program
+  // may change there, so each is tried if a run at it fits the budget.
+  std::vector<std::int64_t> thresholds;
 };
 // For each extent in order of declaration (sizes.cpp).
 std::vector<CandidateValues> candidate_values(const program::Program& program);

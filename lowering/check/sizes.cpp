@@ -3,8 +3,10 @@
 // Values worth trying for an extent: small ones, and those around each constant that stands with the extent,
 // or with a loop or let that depends on it, in one bound, guard, index or buffer extent.
 #include <algorithm>
+#include <limits>
 #include <set>
 
+#include "frontend/ir/simplify.h"
 #include "frontend/ir/walk.h"
 #include "lowering/check/plan.h"
 
@@ -16,6 +18,7 @@ using ir::Expr;
 
 constexpr std::size_t kMaxConstants = 8;
 constexpr std::int64_t kMaxConstant = 4096;
+constexpr std::size_t kMaxThresholds = 16;
 
 // Extents that each variable depends on, and constants that meet each extent.
 class Constants {
@@ -39,6 +42,7 @@ class Constants {
                                [](const program::Block&) {},
                                [&](const program::Store& n) {
                                  for (Expr index : n.indices) meet(index);
+                                 compare_all(n.value);
                                },
                            });
     });
@@ -57,10 +61,55 @@ class Constants {
       }
     });
     for (Symbol extent : extents) met_[extent].insert(values.begin(), values.end());
+    compare_all(expr);
   }
+  const std::set<std::int64_t>& thresholds_of(Symbol extent) { return thresholds_[extent]; }
   const std::set<std::int64_t>& of(Symbol extent) { return met_[extent]; }
 
  private:
+  void compare_all(Expr expr) {
+    ir::walk(expr, [&](Expr e) {
+      if (const auto* op = e.as<ir::Op>()) compare(*op);
+    });
+  }
+  // An operation that treats an extent differently on the two sides of a constant. With `2 * N < 10000` or
+  // `N + 7 == 4096` what matters is where the extent itself stands.
+  void compare(const ir::Op& op) {
+    using enum ir::OpCode;
+    switch (op.op) {
+      case Div:
+      case Mod:
+      case Min:
+      case Max:
+      case Eq:
+      case Ne:
+      case Lt:
+      case Le:
+      case Gt:
+      case Ge: break;
+      default: return;
+    }
+    for (int side : {0, 1}) {
+      const auto* constant = op.args[side].as<ir::IntConst>();
+      if (!constant || constant->value < 2) continue;
+      const Expr other = op.args[1 - side];
+      std::set<Symbol> extents;
+      ir::walk(other, [&](Expr e) {
+        if (const auto* extent = e.as<ir::Extent>()) extents.insert(extent->name);
+      });
+      const auto form = ir::linear_form(other);
+      for (Symbol extent : extents) {
+        std::set<std::int64_t>& out = thresholds_[extent];
+        out.insert(constant->value);
+        if (!form || extents.size() != 1 || form->terms.size() != 1) continue;
+        const std::int64_t factor = form->terms[0].second;
+        std::int64_t rest = 0;
+        if (factor > 0 && !__builtin_sub_overflow(constant->value, form->constant, &rest) &&
+            rest > 1)
+          out.insert(rest / factor);
+      }
+    }
+  }
   void bind(Symbol var, std::initializer_list<Expr> exprs) {
     for (Expr expr : exprs)
       ir::walk(expr, [&](Expr e) {
@@ -72,6 +121,7 @@ class Constants {
   }
   std::map<Symbol, std::set<Symbol>> depends_;
   std::map<Symbol, std::set<std::int64_t>> met_;
+  std::map<Symbol, std::set<std::int64_t>> thresholds_;
 };
 
 // The nearest value at or above `value` that the declaration allows; none above max.
@@ -109,7 +159,17 @@ std::vector<CandidateValues> candidate_values(const program::Program& program) {
         add(value);
     }
     if (extent.max && *extent.max - extent.min <= kMaxConstant) add(*extent.max);
-    out.push_back({{values.begin(), values.end()}, largest});
+    std::set<std::int64_t> thresholds;
+    taken = 0;
+    for (std::int64_t constant : constants.thresholds_of(extent.name)) {
+      if (constant > std::numeric_limits<std::int64_t>::max() - extent.multiple_of) break;
+      if (taken++ == kMaxThresholds) break;
+      for (std::int64_t value : {constant - 1, constant, constant + 1})
+        if (auto fit = allowed(extent, value); fit && !values.contains(*fit))
+          thresholds.insert(*fit);
+    }
+    out.push_back(
+        {{values.begin(), values.end()}, largest, {thresholds.begin(), thresholds.end()}});
   }
   return out;
 }

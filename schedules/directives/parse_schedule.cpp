@@ -66,7 +66,12 @@ class ScheduleParser {
 
   // Names like `x86-64-v4` or `machines/big.toml`: everything up to the brace, without spaces.
   bool machine() {
-    while (!cursor_.at_end() && !cursor_.at("{")) out_.machine += cursor_.next().text;
+    out_.machine_span = cursor_.peek().span;
+    while (!cursor_.at_end() && !cursor_.at("{")) {
+      const auto token = cursor_.next();
+      out_.machine += token.text;
+      out_.machine_span.end = token.span.end;
+    }
     if (out_.machine.empty()) {
       cursor_.unexpected("a machine", "write for example `on x86-64-v4`");
       return false;

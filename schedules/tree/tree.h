@@ -115,6 +115,7 @@ struct Schedule {
   std::vector<Expr> guards;  // bool expressions over extents; the schedule is for these sizes alone
   Tree tree;
   Span span;  // its name in the text it was read from; not content
+  Span machine_span;  // the machine's; not content
 };
 bool operator==(const Schedule& a, const Schedule& b);
 

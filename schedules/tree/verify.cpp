@@ -11,6 +11,7 @@
 //   - outputs stand at the root; kept names are loops over results of a reduction; a layout covers its
 //     dimensions.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "frontend/ir/walk.h"
@@ -33,7 +34,20 @@ Failure malformed(std::string message, std::string remedy,
 
 class Verifier {
  public:
-  Verifier(const ir::Algorithm& algorithm, const Tree& tree) : algorithm_(algorithm), tree_(tree) {}
+  Verifier(const ir::Algorithm& algorithm, const Tree& tree)
+      : algorithm_(algorithm), tree_(tree), inlined_(tree.inlined.begin(), tree.inlined.end()) {
+    // Producers come first, so each equation is read through once, however long a chain of inlining is.
+    for (const ir::Equation& equation : algorithm.equations) {
+      std::set<Symbol>& through = reads_[equation.name];
+      for (const ir::Read* read : ir::reads(equation.value)) {
+        const auto producer = reads_.find(read->tensor);
+        if (!inlined(read->tensor) || producer == reads_.end())
+          through.insert(read->tensor);
+        else
+          through.insert(producer->second.begin(), producer->second.end());
+      }
+    }
+  }
 
   Result<Ok> run() {
     TILEWRIGHT_CHECK_OK(names());
@@ -47,9 +61,7 @@ class Verifier {
   }
 
  private:
-  bool inlined(Symbol name) const {
-    return std::find(tree_.inlined.begin(), tree_.inlined.end(), name) != tree_.inlined.end();
-  }
+  bool inlined(Symbol name) const { return inlined_.contains(name); }
 
   Result<Ok> names() {
     std::set<Symbol> seen;
@@ -310,31 +322,39 @@ class Verifier {
           TILEWRIGHT_CHECK_OK(run_nest(placed, available));
           if (!placed.stage) local.push_back(placed.name);
         }
-    for (const ir::Equation& producer : algorithm_.equations) {
-      if (inlined(producer.name) || available.contains(producer.name)) continue;
-      const ir::Equation* reader = nest.stage ? nullptr : algorithm_.find_equation(nest.name);
-      const bool reads = reader ? reads_through_inlining(*reader, producer.name)
-                                : nest.stage && nest.stage->tensor == producer.name;
-      if (!reads) continue;
-      return malformed(
-          quoted(nest.name) + " reads " + quoted(producer.name) + " before it is computed",
-          "put the nest of " + quoted(producer.name) + " before it",
-          {{"reader", std::string(nest.name.text())},
-           {"tensor", std::string(producer.name.text())}});
-    }
+    if (!has_all(nest, available))
+      for (const ir::Equation& producer : algorithm_.equations) {
+        if (inlined(producer.name) || available.contains(producer.name)) continue;
+        const ir::Equation* reader = nest.stage ? nullptr : algorithm_.find_equation(nest.name);
+        const bool reads = reader ? reads_through_inlining(*reader, producer.name)
+                                  : nest.stage && nest.stage->tensor == producer.name;
+        if (!reads) continue;
+        return malformed(
+            quoted(nest.name) + " reads " + quoted(producer.name) + " before it is computed",
+            "put the nest of " + quoted(producer.name) + " before it",
+            {{"reader", std::string(nest.name.text())},
+             {"tensor", std::string(producer.name.text())}});
+      }
     for (Symbol name : local) available.erase(name);
     if (!nest.stage) available.insert(nest.name);
     return Ok{};
   }
 
+  // Whether all that the nest reads is there. Few tensors, where a search among all equations would make
+  // the verification of a long algorithm quadratic.
+  bool has_all(const Nest& nest, const std::set<Symbol>& available) const {
+    if (nest.stage) return false;
+    const auto it = reads_.find(nest.name);
+    return it != reads_.end() &&
+           std::all_of(it->second.begin(), it->second.end(), [&](Symbol tensor) {
+             return available.contains(tensor) || algorithm_.find_input(tensor) != nullptr;
+           });
+  }
+
+  // `tensor` is not inlined itself.
   bool reads_through_inlining(const ir::Equation& reader, Symbol tensor) const {
-    for (const ir::Read* read : ir::reads(reader.value)) {
-      if (read->tensor == tensor) return true;
-      const ir::Equation* between = algorithm_.find_equation(read->tensor);
-      if (between && inlined(between->name) && reads_through_inlining(*between, tensor))
-        return true;
-    }
-    return false;
+    const auto it = reads_.find(reader.name);
+    return it != reads_.end() && it->second.contains(tensor);
   }
 
   bool stands_inside(const Nest& nest, const LoopRef& at) const {
@@ -355,6 +375,8 @@ class Verifier {
 
   const ir::Algorithm& algorithm_;
   const Tree& tree_;
+  std::set<Symbol> inlined_;
+  std::map<Symbol, std::set<Symbol>> reads_;  // the tensors that remain once inlining is done
 };
 
 }  // namespace

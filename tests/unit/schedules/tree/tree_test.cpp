@@ -4,6 +4,9 @@
 #include "schedules/tree/tree.h"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
+
 #include "frontend/ir/text.h"
 
 namespace tilewright::tree {
@@ -45,6 +48,38 @@ TEST(Tree, OrderPutsPlacedNestsBeforeTheirOwner) {
   EXPECT_EQ(chain.tree.nests[2].name, y);
   // q at y.i reads p, which stands further in.
   EXPECT_EQ(chain.refusal(), "`p` is placed in `y.k` but `q` reads it outside that loop");
+}
+
+// Each reads the one before twice: following every read anew would take 2^60 steps.
+TEST(Tree, ChainOfInlinedEquationsIsVerifiedInTime) {
+  std::string text = "algorithm long(N) {\n  input x : f32[N]\n  e_0[i < N] : f32 = x[i] + 1\n";
+  constexpr int kLength = 60;
+  for (int i = 1; i < kLength; ++i) {
+    const std::string before = "e_" + std::to_string(i - 1);
+    text += "  e_" + std::to_string(i) + "[i < N] : f32 = " + before + "[i] * " + before +
+            "[N - 1 - i]\n";
+  }
+  text += "  output y[i < N] : f32 = e_" + std::to_string(kLength - 1) + "[i]\n}\n";
+  ir::Context context;
+  auto algorithm = ir::parse_algorithm(context, Source("long.tw", text));
+  ASSERT_TRUE(algorithm.ok());
+  Tree tree = default_tree(*algorithm);
+  Tree inlined = tree;
+  inlined.nests = {tree.nests.back()};
+  for (int i = 0; i < kLength; ++i)
+    inlined.inlined.push_back(context.symbol("e_" + std::to_string(i)));
+  std::sort(inlined.inlined.begin(), inlined.inlined.end());
+  EXPECT_TRUE(verify(*algorithm, inlined).ok());
+  // One at the front is left out: its nest has to come before its reader, through all the others.
+  const Symbol first = context.symbol("e_0");
+  std::erase(inlined.inlined, first);
+  EXPECT_FALSE(verify(*algorithm, inlined).ok());
+  inlined.nests = {tree.nests.back(), tree.nests.front()};
+  const auto late = verify(*algorithm, inlined);
+  ASSERT_FALSE(late.ok());
+  EXPECT_EQ(late.diagnostics()[0].message, "`y` reads `e_0` before it is computed");
+  inlined.nests = {tree.nests.front(), tree.nests.back()};
+  EXPECT_TRUE(verify(*algorithm, inlined).ok());
 }
 
 TEST(Tree, RefusesWhatDirectivesNeverMake) {
