@@ -22,7 +22,7 @@ class LlvmPrograms : public EachTarget {
 };
 
 TEST_P(LlvmPrograms, AccessPatterns) {
-  check(R"(program access for access {
+  check(R"(program access_patterns for access_patterns {
   extent N
   input x : f32[N, 32]
   input p : i32[N]
