@@ -15,6 +15,7 @@ tilewright_room(lowering/passes     DEPS lowering/program schedules/polyhedra WA
 tilewright_room(lowering/check     DEPS lowering/program schedules/polyhedra WALL)
 tilewright_room(lowering/llvm       DEPS lowering/program schedules/machine WALL llvm)
 tilewright_room(lowering/targets/host DEPS lowering/llvm lowering/program schedules/machine WALL)
-tilewright_room(lowering/artifact   DEPS lowering/program lowering/llvm lowering/targets/host lowering/passes lowering/build WALL)
+tilewright_room(lowering/targets/c DEPS lowering/program WALL)
+tilewright_room(lowering/artifact   DEPS lowering/program lowering/llvm lowering/targets/host lowering/targets/c lowering/passes lowering/build WALL)
 tilewright_room(apps/npy            DEPS frontend/ir WALL)
 tilewright_room(apps/runner         DEPS apps/npy WALL)

@@ -1,158 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Law: object code equals the Program interpreter bit for bit (all NaNs are one). Random algorithms x random
-// schedules and the applications' own ones, for each host target that this machine runs, at sizes with 0, 1
-// and primes among them, serial and on a pool; outputs and workspace poisoned, a wall around every buffer.
+// Law: object code and compiled C equal the Program interpreter bit for bit (all NaNs are one). Random
+// algorithms x random schedules and the applications' own ones, for each host target that this machine runs
+// and for the C target under g++'s and clang's C compilers, at sizes with 0, 1 and primes among them, serial
+// and on a pool; outputs and workspace poisoned, a wall around every buffer.
 // TILEWRIGHT_FIRST_SEED, TILEWRIGHT_CASES and TILEWRIGHT_SLOW_TESTS as in tests/laws.
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
-#include "tests/differential/compiled_program.h"
+#include "tests/differential/batch.h"
 #include "tests/laws/random_case.h"
 
 namespace tilewright::test {
 namespace {
-
-// The targets that this machine runs; the others are named in the test's output.
-std::vector<host::Target> targets_here() {
-  std::vector<host::Target> found;
-  for (std::string_view name : host::target_names()) {
-    auto target = host::find_target(name);
-    if (target.ok() && host::runs_here(*target)) found.push_back(std::move(*target));
-  }
-  return found;
-}
-
-struct Tally {
-  int programs = 0;
-  int refused = 0;  // by build
-  int unlowered =
-      0;  // by code generation: a register buffer under a loop that stays one, and the like
-  int skipped = 0;  // sizes that take the interpreter too long
-  int runs = 0;
-  int parallel = 0;  // programs with a parallel loop
-  int vector = 0;
-};
-
-bool has_loop(program::Stmt body, program::LoopKind kind) {
-  bool found = false;
-  program::walk(body, [&](program::Stmt stmt) {
-    const auto* loop = stmt.as<program::For>();
-    found |= loop != nullptr && loop->loop == kind;
-  });
-  return found;
-}
-
-// One Program with what the interpreter says it computes, at some sizes.
-struct Expected {
-  ir::Bindings bindings;
-  ir::TensorMap inputs;
-  ir::TensorMap values;  // of every parameter
-};
-struct Subject {
-  std::string text;
-  program::Program program;
-  std::vector<Expected> expected;
-};
-
-// Programs under one link, and their runs.
-class Batch {
- public:
-  Batch(const std::vector<host::Target>& targets, Tally& tally) : targets_(targets), tally_(tally) {
-    EXPECT_EQ(tilewright_pool_create(3, &pool_), TILEWRIGHT_OK);
-  }
-  ~Batch() { tilewright_pool_destroy(pool_); }
-  Batch(const Batch&) = delete;
-  Batch& operator=(const Batch&) = delete;
-
-  // Compiles for every target; a message when something is wrong.
-  std::string add(ir::Context& context, Subject subject) {
-    ++tally_.programs;
-    tally_.parallel += has_loop(subject.program.body, program::LoopKind::Parallel);
-    tally_.vector += has_loop(subject.program.body, program::LoopKind::Vector);
-    auto contract = program::derive_contract(context, subject.program);
-    if (!contract.ok()) return laws::messages(contract.diagnostics());
-    for (const host::Target& target : targets_) {
-      Function function{subjects_.size(), subject.program, target.name};
-      function.program.name = context.symbol("f" + std::to_string(functions_.size()));
-      auto object =
-          llvm_wall::compile_program(context, function.program, *contract, target.options);
-      if (!object.ok() && is_refusal(object.diagnostics()[0])) {
-        ++tally_.unlowered;
-        continue;
-      }
-      if (!object.ok())
-        return target.name + ": " + laws::messages(object.diagnostics()) +
-               program::print(subject.program);
-      objects_.add(std::move(object->bytes));
-      functions_.push_back(std::move(function));
-    }
-    subjects_.push_back(std::move(subject));
-    return {};
-  }
-
-  // The first difference.
-  std::string run() {
-    if (functions_.empty()) return {};
-    if (!objects_.load()) return "the objects do not link";
-    int turn = 0;
-    for (const Function& function : functions_) {
-      const Subject& subject = subjects_[function.subject];
-      for (const Expected& expected : subject.expected) {
-        const std::string what = function.target + ", " + laws::print_sizes(expected.bindings) +
-                                 program::print(function.program) + subject.text;
-        const FaultReport report(what);
-        for (const tilewright_executor* executor : executors()) {
-          const auto wall = ++turn % 3 ? GuardedMemory::Wall::Behind : GuardedMemory::Wall::Before;
-          const std::string wrong =
-              run_and_compare(objects_, function.program, expected.bindings, expected.inputs,
-                              expected.values, executor, wall);
-          ++tally_.runs;
-          if (!wrong.empty()) return wrong + (executor ? "\non a pool, " : "\nserial, ") + what;
-        }
-      }
-    }
-    return {};
-  }
-
- private:
-  struct Function {
-    std::size_t subject = 0;
-    program::Program program;
-    std::string target;
-  };
-  static bool is_refusal(const Diagnostic& d) {
-    return !d.remedy.empty() &&
-           (d.code == Code::RegisterIndex || d.code == Code::UnsupportedByTarget);
-  }
-  std::array<const tilewright_executor*, 2> executors() const {
-    return {nullptr, tilewright_pool_executor(pool_)};
-  }
-
-  const std::vector<host::Target>& targets_;
-  Tally& tally_;
-  tilewright_pool* pool_ = nullptr;
-  std::vector<Subject> subjects_;
-  std::vector<Function> functions_;
-  LoadedObjects objects_;
-};
-
-// What the interpreter says of the Program at these sizes; nothing when it takes too long.
-Result<std::optional<Expected>> interpret(ir::Context& context, const program::Program& program,
-                                          const ir::Bindings& bindings, ir::TensorMap inputs,
-                                          std::int64_t step_limit) {
-  program::InterpretOptions options;
-  options.step_limit = step_limit;
-  auto run = program::interpret(context, program, bindings, inputs, options);
-  if (!run.ok()) {
-    if (run.diagnostics()[0].code == Code::ProgramLimit) return std::optional<Expected>();
-    return Failure{run.diagnostics()};
-  }
-  Expected expected{bindings, inputs, std::move(inputs)};
-  for (auto& [name, tensor] : run->outputs) expected.values[name] = std::move(tensor);
-  return std::optional(std::move(expected));
-}
 
 // Random algorithms may have extents that no dimension gives, which no library function can learn: inputs of
 // those sizes give them.
@@ -171,6 +28,8 @@ std::vector<Symbol> add_extent_inputs(ir::Context& context, program::Program& pr
   }
   return added;
 }
+
+constexpr std::uint64_t kPerLink = 32;
 
 // A random algorithm and schedule, lowered; the Program that `build` gives for some, that after all passes
 // for the others. False: refused.
@@ -217,15 +76,20 @@ std::string add_random(laws::Case& random, Batch& batch, Tally& tally) {
   return batch.add(random.context, std::move(subject));
 }
 
+// One C compiler for each link, in turn.
+std::vector<CCompiler> compilers(std::uint64_t seed) {
+  const std::vector<CCompiler> all = all_compilers();
+  return {all[seed / kPerLink % all.size()]};
+}
+
 void check_random(std::uint64_t first, int cases) {
   const std::vector<host::Target> targets = targets_here();
   if (targets.empty()) GTEST_SKIP() << "this processor runs no host target";
-  constexpr std::uint64_t kPerLink = 32;
   Tally tally;
   const std::uint64_t last = first + static_cast<std::uint64_t>(cases);
   for (std::uint64_t seed = first; seed < last && !::testing::Test::HasFailure();) {
     std::vector<std::unique_ptr<laws::Case>> subjects;  // own what the batch's Programs are made of
-    Batch batch(targets, tally);
+    Batch batch(targets, compilers(seed), tally);
     for (const std::uint64_t end = std::min(seed + kPerLink, last); seed < end; ++seed) {
       subjects.push_back(std::make_unique<laws::Case>(seed));
       EXPECT_EQ(add_random(*subjects.back(), batch, tally), "");
@@ -233,12 +97,14 @@ void check_random(std::uint64_t first, int cases) {
     EXPECT_EQ(batch.run(), "");
   }
   std::printf(
-      "%d programs (%d parallel, %d vector) for %zu targets, %d runs; %d refused, %d not "
-      "lowered, %d sizes skipped\n",
-      tally.programs, tally.parallel, tally.vector, targets.size(), tally.runs, tally.refused,
-      tally.unlowered, tally.skipped);
+      "%d programs (%d parallel, %d vector) for %zu targets, %d runs; %d as C, %d runs; %d "
+      "refused, "
+      "%d not lowered, %d sizes skipped\n",
+      tally.programs, tally.parallel, tally.vector, targets.size(), tally.runs, tally.as_c,
+      tally.c_runs, tally.refused, tally.unlowered, tally.skipped);
   if (cases >= 100 && !::testing::Test::HasFailure()) {
     EXPECT_GT(tally.programs, cases / 2);
+    EXPECT_EQ(tally.as_c, tally.programs) << "C has no registers to run out of";
     EXPECT_LT(tally.unlowered, tally.programs / 5);
     EXPECT_GT(tally.vector, cases / 10);
     EXPECT_GT(tally.parallel, cases / 20);
@@ -290,13 +156,6 @@ struct Application {
 
 class ObjectCodeApplications : public ::testing::TestWithParam<Application> {};
 
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 TEST_P(ObjectCodeApplications, EqualTheInterpreter) {
   const std::vector<host::Target> targets = targets_here();
   if (targets.empty()) GTEST_SKIP() << "this processor runs no host target";
@@ -321,7 +180,7 @@ TEST_P(ObjectCodeApplications, EqualTheInterpreter) {
   ASSERT_GE(schedules.size(), 3U) << "an application has schedules for both host targets";
 
   Tally tally;
-  Batch batch(targets, tally);
+  Batch batch(targets, all_compilers(), tally);
   for (const tree::Schedule& schedule : schedules) {
     auto built = build::build(context, polyhedra, *algorithm, schedule);
     ASSERT_TRUE(built.ok()) << laws::messages(built.diagnostics());

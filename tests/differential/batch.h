@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Programs compiled in batches: for each host target, and as C, in one file for each C compiler; linked once,
+// then run on given inputs and compared with given values.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "lowering/targets/c/target.h"
+#include "tests/differential/compiled_program.h"
+#include "tests/laws/random_case.h"
+
+namespace tilewright::test {
+
+// The targets that this machine runs; the others are named in the test's output.
+inline std::vector<host::Target> targets_here() {
+  std::vector<host::Target> found;
+  for (std::string_view name : host::target_names()) {
+    auto target = host::find_target(name);
+    if (target.ok() && host::runs_here(*target)) found.push_back(std::move(*target));
+  }
+  return found;
+}
+
+inline std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+struct Tally {
+  int programs = 0;
+  int refused = 0;  // by build
+  int unlowered =
+      0;  // by code generation: a register buffer under a loop that stays one, and the like
+  int skipped = 0;  // sizes that take the interpreter too long
+  int runs = 0;
+  int as_c = 0;
+  int c_runs = 0;
+  int parallel = 0;  // programs with a parallel loop
+  int vector = 0;
+};
+
+inline bool has_loop(program::Stmt body, program::LoopKind kind) {
+  bool found = false;
+  program::walk(body, [&](program::Stmt stmt) {
+    const auto* loop = stmt.as<program::For>();
+    found |= loop != nullptr && loop->loop == kind;
+  });
+  return found;
+}
+
+// One Program with what the interpreter says it computes, at some sizes.
+struct Expected {
+  ir::Bindings bindings;
+  ir::TensorMap inputs;
+  ir::TensorMap values;  // of every parameter
+};
+struct Subject {
+  std::string text;
+  program::Program program;
+  std::vector<Expected> expected;
+};
+
+// A C compiler that a batch is built with.
+struct CCompiler {
+  std::string name;
+  std::string command;  // up to the file names
+};
+// Without a fused multiply-add and by the portable functions; with all that this processor has.
+inline std::vector<CCompiler> all_compilers() {
+  // A Program may compute what nothing needs, and gcc cannot see which guards hold together.
+  const std::string quiet = " -Wall -Wextra -Werror -Wno-unused-but-set-variable -Wno-uninitialized";
+  return {{"C by gcc", "gcc -std=c11 -O2 -DTW_PORTABLE" + quiet},
+          {"C by clang", "/usr/lib/llvm-22/bin/clang -std=c11 -O2 -march=native" + quiet},
+          {"C by gcc, native", "gcc -std=gnu17 -O2 -march=native" + quiet}};
+}
+
+// Programs under one link, and their runs.
+class Batch {
+ public:
+  Batch(const std::vector<host::Target>& targets, std::vector<CCompiler> compilers, Tally& tally)
+      : targets_(targets), compilers_(std::move(compilers)), tally_(tally) {
+    EXPECT_EQ(tilewright_pool_create(3, &pool_), TILEWRIGHT_OK);
+  }
+  ~Batch() { tilewright_pool_destroy(pool_); }
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+
+  // Compiles for every target; a message when something is wrong.
+  std::string add(ir::Context& context, Subject subject) {
+    ++tally_.programs;
+    tally_.parallel += has_loop(subject.program.body, program::LoopKind::Parallel);
+    tally_.vector += has_loop(subject.program.body, program::LoopKind::Vector);
+    auto contract = program::derive_contract(context, subject.program);
+    if (!contract.ok()) return laws::messages(contract.diagnostics());
+    for (const host::Target& target : targets_) {
+      Function function{subjects_.size(), subject.program, target.name};
+      function.program.name = context.symbol("f" + std::to_string(functions_.size()));
+      auto object =
+          llvm_wall::compile_program(context, function.program, *contract, target.options);
+      if (!object.ok() && is_refusal(object.diagnostics()[0])) {
+        ++tally_.unlowered;
+        continue;
+      }
+      if (!object.ok())
+        return target.name + ": " + laws::messages(object.diagnostics()) +
+               program::print(subject.program);
+      objects_.add(std::move(object->bytes));
+      functions_.push_back(std::move(function));
+    }
+    for (const CCompiler& compiler : compilers_) {
+      Function function{subjects_.size(), subject.program, compiler.name};
+      function.program.name = context.symbol("f" + std::to_string(functions_.size()));
+      // Alone first, so that a refusal names its program.
+      const c_target::Function alone[] = {{&context, &function.program, &*contract}};
+      if (auto source = c_target::emit_file(alone); !source.ok())
+        return compiler.name + ": " + laws::messages(source.diagnostics()) +
+               program::print(subject.program);
+      in_c_.push_back({&compiler, functions_.size(), &context, *contract});
+      functions_.push_back(std::move(function));
+    }
+    tally_.as_c += !compilers_.empty();
+    subjects_.push_back(std::move(subject));
+    return {};
+  }
+
+  // The first difference.
+  std::string run() {
+    if (functions_.empty()) return {};
+    if (const std::string wrong = compile_c(); !wrong.empty()) return wrong;
+    if (!objects_.load()) return "the objects do not link";
+    int turn = 0;
+    for (const Function& function : functions_) {
+      const Subject& subject = subjects_[function.subject];
+      for (const Expected& expected : subject.expected) {
+        const std::string what = function.target + ", " + laws::print_sizes(expected.bindings) +
+                                 program::print(function.program) + subject.text;
+        const FaultReport report(what);
+        for (const tilewright_executor* executor : executors()) {
+          const auto wall = ++turn % 3 ? GuardedMemory::Wall::Behind : GuardedMemory::Wall::Before;
+          const std::string wrong =
+              run_and_compare(objects_, function.program, expected.bindings, expected.inputs,
+                              expected.values, executor, wall);
+          ++(function.target.starts_with("C ") ? tally_.c_runs : tally_.runs);
+          if (!wrong.empty()) return wrong + (executor ? "\non a pool, " : "\nserial, ") + what;
+        }
+      }
+    }
+    return {};
+  }
+
+ private:
+  struct Function {
+    std::size_t subject = 0;
+    program::Program program;
+    std::string target;
+  };
+  struct InC {
+    const CCompiler* compiler;
+    std::size_t function;
+    ir::Context* context;
+    program::Contract contract;
+  };
+
+  // One file and one run of the compiler for all functions of a compiler.
+  std::string compile_c() {
+    std::string folder = (std::filesystem::temp_directory_path() / "tilewright.XXXXXX").string();
+    if (mkdtemp(folder.data()) == nullptr) return "no temporary folder";
+    std::string wrong;
+    const char* root = std::getenv("TILEWRIGHT_SOURCE_DIR");
+    for (const CCompiler& compiler : compilers_) {
+      std::vector<c_target::Function> functions;
+      for (const InC& one : in_c_)
+        if (one.compiler == &compiler)
+          functions.push_back({one.context, &functions_[one.function].program, &one.contract});
+      auto source = c_target::emit_file(functions);
+      if (!source.ok()) return laws::messages(source.diagnostics());
+      std::ofstream(folder + "/all.c", std::ios::binary) << *source;
+      const std::string command = compiler.command +
+                                  " -fPIC" + " -I" +
+                                  (root ? root : ".") + "/runtime/include -c -o " + folder +
+                                  "/all.o " + folder + "/all.c 2>" + folder + "/log";
+      if (std::system(command.c_str()) != 0) {
+        wrong = compiler.name + ": " + read_file(folder + "/log").substr(0, 4000);
+        break;
+      }
+      objects_.add(read_file(folder + "/all.o"));
+    }
+    std::filesystem::remove_all(folder);
+    return wrong;
+  }
+
+  static bool is_refusal(const Diagnostic& d) {
+    return !d.remedy.empty() &&
+           (d.code == Code::RegisterIndex || d.code == Code::UnsupportedByTarget);
+  }
+  std::array<const tilewright_executor*, 2> executors() const {
+    return {nullptr, tilewright_pool_executor(pool_)};
+  }
+
+  const std::vector<host::Target>& targets_;
+  std::vector<CCompiler> compilers_;
+  Tally& tally_;
+  tilewright_pool* pool_ = nullptr;
+  std::vector<Subject> subjects_;
+  std::vector<Function> functions_;
+  std::vector<InC> in_c_;
+  LoadedObjects objects_;
+};
+
+// What the interpreter says of the Program at these sizes; nothing when it takes too long.
+inline Result<std::optional<Expected>> interpret(ir::Context& context,
+                                                 const program::Program& program,
+                                                 const ir::Bindings& bindings, ir::TensorMap inputs,
+                                                 std::int64_t step_limit) {
+  program::InterpretOptions options;
+  options.step_limit = step_limit;
+  auto run = program::interpret(context, program, bindings, inputs, options);
+  if (!run.ok()) {
+    if (run.diagnostics()[0].code == Code::ProgramLimit) return std::optional<Expected>();
+    return Failure{run.diagnostics()};
+  }
+  Expected expected{bindings, inputs, std::move(inputs)};
+  for (auto& [name, tensor] : run->outputs) expected.values[name] = std::move(tensor);
+  return std::optional(std::move(expected));
+}
+
+}  // namespace tilewright::test
