@@ -4,10 +4,6 @@
 // then run on given inputs and compared with given values.
 #pragma once
 
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
 #include "lowering/targets/c/target.h"
 #include "tests/differential/compiled_program.h"
 #include "tests/laws/random_case.h"
@@ -22,13 +18,6 @@ inline std::vector<host::Target> targets_here() {
     if (target.ok() && host::runs_here(*target)) found.push_back(std::move(*target));
   }
   return found;
-}
-
-inline std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
 }
 
 struct Tally {
@@ -65,25 +54,11 @@ struct Subject {
   std::vector<Expected> expected;
 };
 
-// A C compiler that a batch is built with.
-struct CCompiler {
-  std::string name;
-  std::string command;  // up to the file names
-};
-// Without a fused multiply-add and by the portable functions; with all that this processor has.
-inline std::vector<CCompiler> all_compilers() {
-  // A Program may compute what nothing needs, and gcc cannot see which guards hold together.
-  const std::string quiet = " -Wall -Wextra -Werror -Wno-unused-but-set-variable -Wno-uninitialized";
-  return {{"C by gcc", "gcc -std=c11 -O2 -DTW_PORTABLE" + quiet},
-          {"C by clang", "/usr/lib/llvm-22/bin/clang -std=c11 -O2 -march=native" + quiet},
-          {"C by gcc, native", "gcc -std=gnu17 -O2 -march=native" + quiet}};
-}
-
 // Programs under one link, and their runs.
 class Batch {
  public:
-  Batch(const std::vector<host::Target>& targets, std::vector<CCompiler> compilers, Tally& tally)
-      : targets_(targets), compilers_(std::move(compilers)), tally_(tally) {
+  Batch(std::vector<host::Target> targets, std::vector<CCompiler> compilers, Tally& tally)
+      : targets_(std::move(targets)), compilers_(std::move(compilers)), tally_(tally) {
     EXPECT_EQ(tilewright_pool_create(3, &pool_), TILEWRIGHT_OK);
   }
   ~Batch() { tilewright_pool_destroy(pool_); }
@@ -168,10 +143,6 @@ class Batch {
 
   // One file and one run of the compiler for all functions of a compiler.
   std::string compile_c() {
-    std::string folder = (std::filesystem::temp_directory_path() / "tilewright.XXXXXX").string();
-    if (mkdtemp(folder.data()) == nullptr) return "no temporary folder";
-    std::string wrong;
-    const char* root = std::getenv("TILEWRIGHT_SOURCE_DIR");
     for (const CCompiler& compiler : compilers_) {
       std::vector<c_target::Function> functions;
       for (const InC& one : in_c_)
@@ -179,19 +150,12 @@ class Batch {
           functions.push_back({one.context, &functions_[one.function].program, &one.contract});
       auto source = c_target::emit_file(functions);
       if (!source.ok()) return laws::messages(source.diagnostics());
-      std::ofstream(folder + "/all.c", std::ios::binary) << *source;
-      const std::string command = compiler.command +
-                                  " -fPIC" + " -I" +
-                                  (root ? root : ".") + "/runtime/include -c -o " + folder +
-                                  "/all.o " + folder + "/all.c 2>" + folder + "/log";
-      if (std::system(command.c_str()) != 0) {
-        wrong = compiler.name + ": " + read_file(folder + "/log").substr(0, 4000);
-        break;
-      }
-      objects_.add(read_file(folder + "/all.o"));
+      std::string object;
+      if (std::string wrong = test::compile_c(compiler, *source, object); !wrong.empty())
+        return wrong;
+      objects_.add(std::move(object));
     }
-    std::filesystem::remove_all(folder);
-    return wrong;
+    return {};
   }
 
   static bool is_refusal(const Diagnostic& d) {
@@ -202,7 +166,7 @@ class Batch {
     return {nullptr, tilewright_pool_executor(pool_)};
   }
 
-  const std::vector<host::Target>& targets_;
+  std::vector<host::Target> targets_;
   std::vector<CCompiler> compilers_;
   Tally& tally_;
   tilewright_pool* pool_ = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Programs that exercise each part of code generation: access patterns, masks, register tiles, ragged loops,
-// parallel loops and the workspace; generated code against the plain run, bit for bit.
+// parallel loops and the workspace; generated code and compiled C against the plain run, bit for bit.
 #include <atomic>
 #include <thread>
 
@@ -327,7 +327,7 @@ TEST_P(LlvmPrograms, WorkspaceIsAStack) {
         {sizes({{"N", 0}}), sizes({{"N", 1}}), sizes({{"N", 50}})});
 }
 
-INSTANTIATE_TEST_SUITE_P(Host, LlvmPrograms, ::testing::Values("x86-64-v3", "x86-64-v4"));
+INSTANTIATE_TEST_SUITE_P(Host, LlvmPrograms, ::testing::Values("x86-64-v3", "x86-64-v4", "c"));
 
 }  // namespace
 }  // namespace tilewright::test
