@@ -6,7 +6,7 @@
 
 #include "lowering/targets/c/target.h"
 #include "tests/differential/compiled_program.h"
-#include "tests/laws/random_case.h"
+#include "tests/differential/subjects.h"
 
 namespace tilewright::test {
 
@@ -19,40 +19,6 @@ inline std::vector<host::Target> targets_here() {
   }
   return found;
 }
-
-struct Tally {
-  int programs = 0;
-  int refused = 0;  // by build
-  int unlowered =
-      0;  // by code generation: a register buffer under a loop that stays one, and the like
-  int skipped = 0;  // sizes that take the interpreter too long
-  int runs = 0;
-  int as_c = 0;
-  int c_runs = 0;
-  int parallel = 0;  // programs with a parallel loop
-  int vector = 0;
-};
-
-inline bool has_loop(program::Stmt body, program::LoopKind kind) {
-  bool found = false;
-  program::walk(body, [&](program::Stmt stmt) {
-    const auto* loop = stmt.as<program::For>();
-    found |= loop != nullptr && loop->loop == kind;
-  });
-  return found;
-}
-
-// One Program with what the interpreter says it computes, at some sizes.
-struct Expected {
-  ir::Bindings bindings;
-  ir::TensorMap inputs;
-  ir::TensorMap values;  // of every parameter
-};
-struct Subject {
-  std::string text;
-  program::Program program;
-  std::vector<Expected> expected;
-};
 
 // Programs under one link, and their runs.
 class Batch {
@@ -175,22 +141,5 @@ class Batch {
   std::vector<InC> in_c_;
   LoadedObjects objects_;
 };
-
-// What the interpreter says of the Program at these sizes; nothing when it takes too long.
-inline Result<std::optional<Expected>> interpret(ir::Context& context,
-                                                 const program::Program& program,
-                                                 const ir::Bindings& bindings, ir::TensorMap inputs,
-                                                 std::int64_t step_limit) {
-  program::InterpretOptions options;
-  options.step_limit = step_limit;
-  auto run = program::interpret(context, program, bindings, inputs, options);
-  if (!run.ok()) {
-    if (run.diagnostics()[0].code == Code::ProgramLimit) return std::optional<Expected>();
-    return Failure{run.diagnostics()};
-  }
-  Expected expected{bindings, inputs, std::move(inputs)};
-  for (auto& [name, tensor] : run->outputs) expected.values[name] = std::move(tensor);
-  return std::optional(std::move(expected));
-}
 
 }  // namespace tilewright::test

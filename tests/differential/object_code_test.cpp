@@ -11,70 +11,7 @@
 namespace tilewright::test {
 namespace {
 
-// Random algorithms may have extents that no dimension gives, which no library function can learn: inputs of
-// those sizes give them.
-std::vector<Symbol> add_extent_inputs(ir::Context& context, program::Program& program) {
-  std::vector<Symbol> added;
-  for (const ir::ExtentDecl& extent : program.extents) {
-    const ir::Expr size = context.extent(extent.name);
-    const bool given = std::any_of(
-        program.parameters.begin(), program.parameters.end(), [&](const program::Parameter& p) {
-          return std::find(p.shape.begin(), p.shape.end(), size) != p.shape.end();
-        });
-    if (given) continue;
-    added.push_back(context.symbol("size_of_" + std::string(extent.name.text())));
-    program.parameters.insert(program.parameters.begin(),
-                              {added.back(), ir::ScalarType::I8, {size}, false});
-  }
-  return added;
-}
-
 constexpr std::uint64_t kPerLink = 32;
-
-// A random algorithm and schedule, lowered; the Program that `build` gives for some, that after all passes
-// for the others. False: refused.
-bool lower(laws::Case& random, program::Program& out) {
-  auto built =
-      build::build(random.context, random.polyhedra, random.algorithm, random.random.schedule);
-  if (!built.ok()) return false;
-  out = *built;
-  if (random.seed % 8 == 7) return true;
-  auto passed = passes::run_passes(random.context, *built);
-  if (passed.ok()) out = std::move(*passed);
-  return passed.ok();
-}
-
-std::string add_random(laws::Case& random, Batch& batch, Tally& tally) {
-  Subject subject;
-  if (!lower(random, subject.program)) {
-    ++tally.refused;
-    return {};
-  }
-  subject.text = random.text();
-  const std::vector<Symbol> added = add_extent_inputs(random.context, subject.program);
-  for (int which = 0; which < 4; ++which) {
-    const auto bindings = random.bindings(which);
-    if (!bindings) continue;
-    ir::TensorMap inputs =
-        ir::random_inputs(random.algorithm, *bindings, random.seed + which, random.seed % 3 == 0);
-    for (Symbol name : added)
-      inputs[name] = ir::make_tensor(
-          ir::ScalarType::I8,
-          {ir::evaluate_extents(subject.program.find_parameter(name)->shape[0], *bindings)});
-    auto expected =
-        interpret(random.context, subject.program, *bindings, std::move(inputs), 300000);
-    if (!expected.ok())
-      return laws::messages(expected.diagnostics()) + laws::print_sizes(*bindings) +
-             program::print(subject.program) + subject.text;
-    if (*expected) {
-      subject.expected.push_back(std::move(**expected));
-    } else {
-      ++tally.skipped;
-    }
-  }
-  if (subject.expected.empty()) return {};
-  return batch.add(random.context, std::move(subject));
-}
 
 // One C compiler for each link, in turn.
 std::vector<CCompiler> compilers(std::uint64_t seed) {
@@ -92,7 +29,10 @@ void check_random(std::uint64_t first, int cases) {
     Batch batch(targets, compilers(seed), tally);
     for (const std::uint64_t end = std::min(seed + kPerLink, last); seed < end; ++seed) {
       subjects.push_back(std::make_unique<laws::Case>(seed));
-      EXPECT_EQ(add_random(*subjects.back(), batch, tally), "");
+      std::string wrong;
+      auto subject = random_subject(*subjects.back(), tally, &wrong);
+      if (subject) wrong = batch.add(subjects.back()->context, *std::move(subject));
+      EXPECT_EQ(wrong, "");
     }
     EXPECT_EQ(batch.run(), "");
   }
@@ -148,89 +88,24 @@ TEST(ObjectCode, ADifferenceIsSeen) {
   EXPECT_NE(compare().find("y cell 1"), std::string::npos);
 }
 
-// Every schedule of every application, at small sizes that reach tiles, tails and empty loops.
-struct Application {
-  const char* name;
-  std::vector<std::vector<std::pair<const char*, std::int64_t>>> sizes;
-};
-
 class ObjectCodeApplications : public ::testing::TestWithParam<Application> {};
 
 TEST_P(ObjectCodeApplications, EqualTheInterpreter) {
   const std::vector<host::Target> targets = targets_here();
   if (targets.empty()) GTEST_SKIP() << "this processor runs no host target";
-  const char* root = std::getenv("TILEWRIGHT_SOURCE_DIR");
-  const std::filesystem::path folder =
-      std::filesystem::path(root ? root : ".") / "apps" / GetParam().name;
-  const std::string name = GetParam().name;
-  ir::Context context;
-  poly::Context polyhedra;
-  auto algorithm =
-      ir::parse_algorithm(context, Source(name + ".tw", read_file(folder / (name + ".tw"))));
-  ASSERT_TRUE(algorithm.ok()) << laws::messages(algorithm.diagnostics());
-
-  std::vector<tree::Schedule> schedules = {
-      directives::default_schedule(context, *algorithm, "x86-64-v3")};
-  for (const auto& entry : std::filesystem::directory_iterator(folder / "schedules")) {
-    auto schedule = directives::parse_schedule(
-        context, *algorithm, Source(entry.path().filename().string(), read_file(entry.path())));
-    ASSERT_TRUE(schedule.ok()) << entry.path() << laws::messages(schedule.diagnostics());
-    schedules.push_back(std::move(*schedule));
-  }
-  ASSERT_GE(schedules.size(), 3U) << "an application has schedules for both host targets";
-
+  ApplicationSubjects& application = application_subjects(GetParam());
+  ASSERT_EQ(application.wrong, "");
+  ASSERT_GE(application.subjects.size(), 3U)
+      << "an application has schedules for both host targets";
   Tally tally;
-  Batch batch(targets, all_compilers(), tally);
-  for (const tree::Schedule& schedule : schedules) {
-    auto built = build::build(context, polyhedra, *algorithm, schedule);
-    ASSERT_TRUE(built.ok()) << laws::messages(built.diagnostics());
-    auto passed = passes::run_passes(context, *built);
-    ASSERT_TRUE(passed.ok());
-    Subject subject{directives::print(schedule), std::move(*passed), {}};
-    for (const auto& sizes : GetParam().sizes) {
-      ir::Bindings bindings;
-      for (const auto& [extent, value] : sizes) bindings[context.symbol(extent)] = value;
-      auto expected = interpret(context, subject.program, bindings,
-                                ir::random_inputs(*algorithm, bindings, 7), std::int64_t{1} << 32);
-      ASSERT_TRUE(expected.ok()) << laws::messages(expected.diagnostics());
-      subject.expected.push_back(std::move(**expected));
-    }
-    ASSERT_EQ(batch.add(context, std::move(subject)), "");
-  }
+  Batch batch(targets, {all_compilers()[0], all_compilers()[1]}, tally);
+  for (const Subject& subject : application.subjects)
+    ASSERT_EQ(batch.add(application.context, subject), "");
   EXPECT_EQ(batch.run(), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Apps, ObjectCodeApplications,
-    ::testing::Values(Application{"gemm",
-                                  {{{"M", 0}, {"N", 3}, {"K", 2}},
-                                   {{"M", 1}, {"N", 1}, {"K", 0}},
-                                   {{"M", 13}, {"N", 131}, {"K", 7}},
-                                   {{"M", 6}, {"N", 64}, {"K", 17}}}},
-                      Application{"gemm_bf16",
-                                  {{{"M", 1}, {"N", 0}, {"K", 2}},
-                                   {{"M", 1}, {"N", 1}, {"K", 1}},
-                                   {{"M", 13}, {"N", 131}, {"K", 7}}}},
-                      Application{"softmax",
-                                  {{{"R", 0}, {"C", 5}},
-                                   {{"R", 1}, {"C", 1}},
-                                   {{"R", 5}, {"C", 64}},
-                                   {{"R", 3}, {"C", 211}}}},
-                      Application{"layernorm",
-                                  {{{"R", 0}, {"C", 5}},
-                                   {{"R", 1}, {"C", 1}},
-                                   {{"R", 5}, {"C", 64}},
-                                   {{"R", 3}, {"C", 211}}}},
-                      Application{"blur",
-                                  {{{"H", 0}, {"W", 7}},
-                                   {{"H", 1}, {"W", 1}},
-                                   {{"H", 37}, {"W", 67}},
-                                   {{"H", 3}, {"W", 300}}}},
-                      Application{"attention",
-                                  {{{"B", 1}, {"H", 1}, {"S", 1}, {"T", 1}, {"D", 1}},
-                                   {{"B", 1}, {"H", 2}, {"S", 7}, {"T", 67}, {"D", 5}},
-                                   {{"B", 2}, {"H", 1}, {"S", 5}, {"T", 17}, {"D", 67}}}}),
-    [](const auto& each) { return std::string(each.param.name); });
+INSTANTIATE_TEST_SUITE_P(Apps, ObjectCodeApplications, ::testing::ValuesIn(all_applications()),
+                         [](const auto& each) { return std::string(each.param.name); });
 
 }  // namespace
 }  // namespace tilewright::test

@@ -89,11 +89,12 @@ void Body::emit_parallel(const program::For& loop) {
   lines().add("struct " + name + " shared = {" + values + "};");
   lines().add("const int64_t first = " + lower + ", end = " + upper + ";");
   lines().add("const tilewright_executor *const executor = call->executor;");
-  lines().add("const int32_t status = executor == NULL");
-  lines().add("                           ? " + run + "(&shared, 0, first, end)");
-  lines().add(
-      "                           : executor->parallel_for(executor, call, first, end, 1, " + run +
-      ", &shared);");
+  lines().add("int32_t status;");
+  lines().add("if (executor == NULL)");
+  lines().add("  status = " + run + "(&shared, 0, first, end);");
+  lines().add("else");
+  lines().add("  status = executor->parallel_for(executor, call, first, end, 1, " + run +
+              ", &shared);");
   lines().add("if (status < 0)");
   lines().add(
       "  return " + helper("tw_fail") + "(call, \"" + std::string(program_.name.text()) +
