@@ -4,6 +4,7 @@
 // regions that nests under a loop need.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
@@ -11,6 +12,7 @@
 
 #include "frontend/base/result.h"
 #include "frontend/ir/simplify.h"
+#include "frontend/ir/walk.h"
 #include "lowering/build/loop_space.h"
 #include "lowering/program/program.h"
 #include "schedules/polyhedra/context.h"

@@ -10,6 +10,8 @@
 
 namespace tilewright::poly {
 
+static constexpr std::string_view kOverflow = "a coefficient does not fit in 64 bits";
+
 Context::Context() : impl_(std::make_unique<Impl>()) {
   impl_->ctx = isl_ctx_alloc();
   isl_options_set_on_error(impl_->ctx, ISL_ON_ERROR_CONTINUE);
@@ -60,6 +62,9 @@ Failure Operation::failure(std::string_view doing) const {
     return fail(Code::PolyhedraLimit, Span{}, message,
                 "simplify the index expressions or raise the operation limit");
   }
+  if (refusal_ == kOverflow)
+    return fail(Code::PolyhedraFailure, Span{}, message + ": " + refusal_,
+                "write sizes, indices and bounds with smaller numbers");
   const char* text = isl_ctx_last_error_msg(ctx_);
   message +=
       ": " + (!refusal_.empty() ? refusal_ : std::string(text != nullptr ? text : "unknown"));
@@ -128,11 +133,11 @@ isl_basic_set* Operation::to_isl(isl_space* space, const std::vector<std::string
   BasicSet linear;
   BasicSet divided;
   for (const AffineExpr& expr : piece.equalities) {
-    if (expr.overflowed()) refusal_ = "a coefficient does not fit in 64 bits";
+    if (expr.overflowed()) refusal_ = kOverflow;
     (expr.floors().empty() ? linear : divided).equalities.push_back(expr);
   }
   for (const AffineExpr& expr : piece.inequalities) {
-    if (expr.overflowed()) refusal_ = "a coefficient does not fit in 64 bits";
+    if (expr.overflowed()) refusal_ = kOverflow;
     (expr.floors().empty() ? linear : divided).inequalities.push_back(expr);
   }
   if (!refusal_.empty()) {
@@ -303,7 +308,7 @@ std::vector<AffineExpr> Operation::rows(isl_mat* matrix, const std::vector<std::
     AffineExpr expr(next());
     for (const std::string& name : names) expr = expr + AffineExpr::variable(name, next());
     for (const AffineExpr& division : divisions) expr = expr + division * next();
-    if (expr.overflowed()) refusal_ = "a coefficient does not fit in 64 bits";
+    if (expr.overflowed()) refusal_ = kOverflow;
     result.push_back(std::move(expr));
   }
   return result;
