@@ -395,7 +395,7 @@ void Emitter::allocate(const program::Alloc& alloc) {
         state_.refuse(Code::UnsupportedByTarget,
                       "stack buffer `" + std::string(alloc.buffer.text()) +
                           "` is not of a small constant size",
-                      "keep it in workspace");
+                      "keep it in workspace", alloc.buffer);
         return;
       }
       cells *= index->constant;

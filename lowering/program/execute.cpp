@@ -109,7 +109,7 @@ class Execution {
               (node.column ? lanes_.n : 1);
     if (steps_ > options_.step_limit) {
       Diagnostic out{Code::ProgramLimit,
-                     {},
+                     place_of(program_, node.stmt),
                      "the program reached the interpreter's step limit",
                      "run it at smaller sizes, or raise the limit",
                      {}};
@@ -282,7 +282,7 @@ class Execution {
           cells <= kMaxCells)
         continue;
       Diagnostic out{Code::ProgramLimit,
-                     {},
+                     place_of(program_, node.stmt),
                      "`" + std::string(buffer.name.text()) + "` cannot have these extents",
                      "give a buffer extents that are not negative, and fewer cells",
                      {}};

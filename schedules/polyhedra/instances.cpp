@@ -151,17 +151,20 @@ std::optional<Values> AllowedSizes::find(const std::function<bool(const Values&)
   };
   for (std::int64_t steps = 0; steps <= kMaxSteps; ++steps)
     if (spread(0, steps)) return found;
-  // Then past each hint: one extent, and all of them.
+  // Then past each hint: one extent alone, with the others a step above their smallest, and all of them.
   for (std::int64_t hint : hints_)
     for (std::int64_t value : {hint, hint + 1, 2 * hint, 2 * hint + 1}) {
-      for (const ir::ExtentDecl& extent : extents) {
-        sizes = *smallest_;
-        sizes[extent.name] = fit(extent, value).value_or(smallest_->at(extent.name));
-        if (attempt()) return found;
-      }
-      sizes = *smallest_;
-      for (const ir::ExtentDecl& extent : extents)
-        sizes[extent.name] = fit(extent, value).value_or(smallest_->at(extent.name));
+      auto put = [&](const ir::ExtentDecl& extent, std::int64_t wanted) {
+        const std::int64_t base = smallest_->at(extent.name);
+        sizes[extent.name] = fit(extent, wanted).value_or(base);
+      };
+      for (const std::int64_t above : {0, 1})
+        for (const ir::ExtentDecl& extent : extents) {
+          for (const ir::ExtentDecl& other : extents) put(other, smallest_->at(other.name) + above);
+          put(extent, value);
+          if (attempt()) return found;
+        }
+      for (const ir::ExtentDecl& extent : extents) put(extent, value);
       if (attempt()) return found;
     }
   return found;

@@ -126,9 +126,12 @@ class Verifier {
     const std::vector<Symbol> folded = fold_dimensions(nest);
     std::set<Symbol> folds(folded.begin(), folded.end());
     std::set<Symbol> split_outers;
-    if (all.size() != dims.size())
-      return malformed(nest.place.span, "two dimensions of " + quoted(nest.name) + " have one name",
-                       "rename one");
+    for (std::size_t i = 0; i < dims.size(); ++i)
+      if (std::find(dims.begin(), dims.end(), dims[i]) - dims.begin() <
+          static_cast<std::ptrdiff_t>(i))
+        return malformed(nest.stage ? nest.stage->layout_places.of(i) : nest.place.span,
+                         "two dimensions of " + quoted(nest.name) + " have one name", "rename one",
+                         {{"dimension", std::string(dims[i].text())}});
     auto take = [&](Symbol name) { return open.erase(name) == 1; };
     auto add = [&](Symbol name) { return all.insert(name).second && open.insert(name).second; };
     for (const Step& step : nest.steps) {

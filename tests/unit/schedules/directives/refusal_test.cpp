@@ -147,7 +147,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "t] in"},
         Refusal{"keep c[i, i] in register", "E0302", "or twice", "i] in"},
         Refusal{"stage b[k] at c.j as p[k]", "E0302", "has 2 dimensions, not 1", "b["},
-        Refusal{"stage b[k, k] at c.j as p[k, k]", "E0302", "have one name", "b["},
+        Refusal{"stage b[k, k] at c.j as p[k, k]", "E0302", "have one name", "k]\n"},
         Refusal{"stage b[k, j] at c.j as p[k]", "E0302", "dimension `j`", "j] at"},
         Refusal{"stage b[k, j] at c.j as p[k, j / 4, j % 2]", "E0302", "dimension `j`", "j] at"},
         Refusal{"stage b[k, j] at c.j as p[k, j, z]", "E0302", "`z` is not a dimension", "z]"},

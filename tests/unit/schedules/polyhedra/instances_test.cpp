@@ -100,7 +100,9 @@ TEST(Instances, FindTheReadThatEvaluationTouches) {
       const auto read = find_read(p.algorithm, inlined, y, point, p.name("t"));
       const std::int64_t at = n - 1 - i;
       ASSERT_EQ(read.has_value(), at > 1) << n << " " << i;
-      if (read) EXPECT_EQ(read->cell, std::vector<std::int64_t>{at - 2});
+      if (read) {
+        EXPECT_EQ(read->cell, std::vector<std::int64_t>{at - 2});
+      }
       EXPECT_FALSE(find_read(p.algorithm, inlined, y, point, p.name("x")).has_value());
     }
 }
