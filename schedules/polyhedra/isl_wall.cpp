@@ -34,10 +34,24 @@ Context& Context::operator=(Context&& other) noexcept {
   return *this;
 }
 
-Operation::Operation(Context& context, const Limits& limits) : ctx_(context.impl().ctx) {
+Operation::Operation(Context& context, const Limits& limits)
+    : ctx_(context.impl().ctx), limit_(limits.max_operations) {
   isl_ctx_reset_error(ctx_);
   isl_ctx_reset_operations(ctx_);
   isl_ctx_set_max_operations(ctx_, limits.max_operations);
+}
+
+void Operation::weigh(const BasicSet& piece, std::size_t num_names) {
+  // Rows times columns up to which a step is as quick as the limit takes it to be.
+  constexpr std::uint64_t kQuickTableau = 256;
+  std::size_t divisions = 0;
+  for (const auto* list : {&piece.equalities, &piece.inequalities})
+    for (const AffineExpr& expr : *list) divisions += expr.floors().size();
+  const std::uint64_t rows = piece.equalities.size() + piece.inequalities.size() + 2 * divisions;
+  const std::uint64_t tableau = rows * (num_names + divisions);
+  if (limit_ == 0 || tableau <= std::max(largest_, kQuickTableau)) return;
+  largest_ = tableau;
+  isl_ctx_set_max_operations(ctx_, std::max<std::uint64_t>(limit_ * kQuickTableau / tableau, 1));
 }
 
 Operation::~Operation() {
@@ -60,7 +74,7 @@ Failure Operation::failure(std::string_view doing) const {
   if (refusal_.empty() && isl_ctx_last_error(ctx_) == isl_error_quota) {
     message += ": more than " + std::to_string(isl_ctx_get_max_operations(ctx_)) + " operations";
     return fail(Code::PolyhedraLimit, Span{}, message,
-                "simplify the index expressions or raise the operation limit");
+                "simplify the index expressions and conditions, or split the equation");
   }
   if (refusal_ == kOverflow)
     return fail(Code::PolyhedraFailure, Span{}, message + ": " + refusal_,
@@ -144,6 +158,7 @@ isl_basic_set* Operation::to_isl(isl_space* space, const std::vector<std::string
     isl_space_free(space);
     return nullptr;
   }
+  weigh(piece, names.size());
   IslSpace kept(isl_space_copy(space));
   isl_basic_set* result = from_matrices(space, names, linear);
   for (const AffineExpr& expr : divided.equalities) {

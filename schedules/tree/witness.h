@@ -2,7 +2,7 @@
 //
 // Counterexamples for refusals of a schedule tree: sizes and instances that show why it cannot stand. Each
 // gives no evidence where it finds no case; none is proof that there is one. Law: what it names is so
-// (tests/unit/schedules/tree/witness_test.cpp evaluates it).
+// (tests/unit/schedules/directives/refusal_test.cpp, by hand).
 #pragma once
 
 #include "schedules/polyhedra/instances.h"
