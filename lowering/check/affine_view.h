@@ -51,7 +51,7 @@ class AffineView {
   std::unordered_map<Symbol, Expr> definitions_;
   std::unordered_set<Symbol> data_;  // variables whose value depends on data
   std::unordered_map<Expr, Expr> lasting_;  // unknowns that no statement changes
-  std::unordered_map<Expr, Expr> views_;    // of this statement
+  std::unordered_map<Expr, Expr> views_;  // of this statement
   std::vector<Unknown> unknowns_;
 };
 

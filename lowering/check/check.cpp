@@ -18,7 +18,7 @@ namespace {
 // Of all tensors of one run. Each takes up to 40 bytes: its value, the ends of its interval and its bound, and
 // the program's own copy.
 constexpr std::int64_t kMaxCells = std::int64_t{1} << 26;
-// For an outcome that depends on data; the last ones have a wide magnitude.
+// For one outcome that depends on data; the last ones have a wide magnitude.
 constexpr int kInputsTried = 4;
 
 std::string cell_text(Symbol tensor, const std::vector<std::int64_t>& cell) {
@@ -190,19 +190,20 @@ class Checker {
   Result<std::string> go_to(const Reach& found, std::size_t decision, bool first) {
     const std::string at = sizes_text(program_.extents, found.sizes);
     const std::string open = found.open.empty() ? "" : ", and " + found.open;
-    if (!options_.sizes.empty()) return "it happens at other sizes than these, such as " + at + open;
+    if (!options_.sizes.empty())
+      return "it happens at other sizes than these, such as " + at + open;
     if (!satisfies(program_, found.sizes)) return found.open;
     const std::int64_t cost = cost_of_run(program_, found.sizes);
     const std::int64_t left = options_.step_budget - report_.steps;
     if (cost > left || !ir::count_cells(algorithm_, found.sizes, true, kMaxCells).ok())
       return "it happens at " + at + ", where a run takes about " + std::to_string(cost) +
              " steps and " + std::to_string(std::max<std::int64_t>(left, 0)) + " are left" + open;
-    // On data it may take other inputs than those of the first run.
-    for (int i = 0; i < (found.on_data ? kInputsTried : 1); ++i) {
-      const Run run{found.sizes, options_.seed + static_cast<std::uint64_t>(i),
-                    i + 1 == kInputsTried};
-      if (made(run)) continue;
-      if (report_.steps + cost > options_.step_budget) break;
+    // On data it may take other inputs than those of the runs so far.
+    Run run{found.sizes, options_.seed, false};
+    for (int tries = found.on_data ? kInputsTried : 1; tries > 0; --tries) {
+      while (found.on_data && made(run)) ++run.seed;
+      run.wide = found.on_data && tries == 1;
+      if (made(run) || report_.steps + cost > options_.step_budget) break;
       TILEWRIGHT_TRY(went_on, execute(run));
       if (!went_on || taken(decision, first)) break;
     }

@@ -56,7 +56,8 @@ struct Report {
   std::int64_t cells_without_bound = 0;  // where the algorithm claims nothing
   double worst_ratio = 0;  // largest error / bound of a cell
   std::vector<Unreached> unreached;
-  std::vector<std::string> impossible;  // outcomes that no run can take at any sizes that are allowed
+  std::vector<std::string>
+      impossible;  // outcomes that no run can take at any sizes that are allowed
   std::string reason;  // why NotChecked
   std::vector<Diagnostic> findings;  // of a refuted Program
 };

@@ -16,33 +16,32 @@ class Collector {
 
   void visit(Stmt stmt) {
     if (!stmt) return;
-    program::visit(stmt, ir::Overloaded{
-                             [&](const program::Block& n) {
-                               for (Stmt child : n.body) visit(child);
-                             },
-                             [&](const program::For& n) {
-                               if (!n.lower.as<ir::IntConst>() || !n.upper.as<ir::IntConst>())
-                                 decide(DecisionKind::Loop, n.lower, n.upper);
-                               minimum(n.lower);
-                               minimum(n.upper);
-                               inside({Step::Kind::Range, n.var, n.lower, n.upper}, n.body);
-                             },
-                             [&](const program::If& n) {
-                               decide(DecisionKind::Branch, n.condition, Expr());
-                               inside({Step::Kind::Holds, Symbol(), n.condition, Expr()},
-                                      n.then_body);
-                               inside({Step::Kind::Fails, Symbol(), n.condition, Expr()},
-                                      n.else_body);
-                             },
-                             [&](const program::Let& n) {
-                               inside({Step::Kind::Value, n.var, n.value, Expr()}, n.body);
-                             },
-                             [&](const program::Alloc& n) {
-                               for (Expr extent : n.extents) minimum(extent);
-                               visit(n.body);
-                             },
-                             [](const program::Store&) {},
-                         });
+    program::visit(stmt,
+                   ir::Overloaded{
+                       [&](const program::Block& n) {
+                         for (Stmt child : n.body) visit(child);
+                       },
+                       [&](const program::For& n) {
+                         if (!n.lower.as<ir::IntConst>() || !n.upper.as<ir::IntConst>())
+                           decide(DecisionKind::Loop, n.lower, n.upper);
+                         minimum(n.lower);
+                         minimum(n.upper);
+                         inside({Step::Kind::Range, n.var, n.lower, n.upper}, n.body);
+                       },
+                       [&](const program::If& n) {
+                         decide(DecisionKind::Branch, n.condition, Expr());
+                         inside({Step::Kind::Holds, Symbol(), n.condition, Expr()}, n.then_body);
+                         inside({Step::Kind::Fails, Symbol(), n.condition, Expr()}, n.else_body);
+                       },
+                       [&](const program::Let& n) {
+                         inside({Step::Kind::Value, n.var, n.value, Expr()}, n.body);
+                       },
+                       [&](const program::Alloc& n) {
+                         for (Expr extent : n.extents) minimum(extent);
+                         visit(n.body);
+                       },
+                       [](const program::Store&) {},
+                   });
   }
 
  private:

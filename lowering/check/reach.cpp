@@ -196,8 +196,7 @@ class Asker {
         question_.add_name(step.var.text());
         const Expr lower = view_.of(step.a);
         const Expr upper = view_.of(step.b);
-        return require(step.b,
-                       poly::range_region(std::string(step.var.text()), lower, upper));
+        return require(step.b, poly::range_region(std::string(step.var.text()), lower, upper));
       }
       case Step::Kind::Value: break;
     }
@@ -265,10 +264,11 @@ Reachability::Reachability(ir::Context& context, const program::Program& program
 Reach Reachability::find(std::size_t decision, bool first) {
   Reach undecided;
   if (asked_ == kMaxAsked || cut_short_ == kMaxCutShort) {
-    undecided.open = asked_ == kMaxAsked
-                         ? "it comes after the first " + std::to_string(kMaxAsked) + " that were asked"
-                         : "too many before it took more than " +
-                               std::to_string(limits_.max_operations) + " operations";
+    undecided.open =
+        asked_ == kMaxAsked
+            ? "it comes after the first " + std::to_string(kMaxAsked) + " that were asked"
+            : "too many before it took more than " + std::to_string(limits_.max_operations) +
+                  " operations";
     return undecided;
   }
   ++asked_;

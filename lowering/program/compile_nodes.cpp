@@ -122,8 +122,9 @@ class Compiler {
     const Expr bounds[] = {loop.lower, loop.upper};
     TILEWRIGHT_CHECK_OK(compile_exprs(node, bounds, false));
     if (!constant)
-      node.decision = decide(DecisionKind::Loop, std::string(loop.var.text()) + " in " + ir::print(loop.lower) +
-                             " .. " + ir::print(loop.upper));
+      node.decision =
+          decide(DecisionKind::Loop, std::string(loop.var.text()) + " in " + ir::print(loop.lower) +
+                                         " .. " + ir::print(loop.upper));
     TILEWRIGHT_CHECK_OK(add_min_bound(node, loop.lower));
     TILEWRIGHT_CHECK_OK(add_min_bound(node, loop.upper));
     out_.builder_->end_flat();
