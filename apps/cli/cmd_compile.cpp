@@ -104,21 +104,23 @@ class Compile final : public Verb {
     if (!report) return false;
     report_ = *std::move(report);
     if (report_.verdict == check::Verdict::Refuted) {
-      report_findings(session, work, report_);
+      report_findings(session, work, report_, work.program_source());
       return false;
     }
     const bool checked = report_.verdict == check::Verdict::Checked;
     if (checked && report_.unreached.empty()) return true;
     // `build` makes programs by rules that the laws test; a program from elsewhere has the check alone.
     const bool by_hand = !stages_.overrides.empty();
-    Diagnostic diagnostic{by_hand ? Code::OverrideNotChecked : Code::NotChecked,
+    Diagnostic diagnostic{by_hand   ? Code::OverrideNotChecked
+                          : checked ? Code::PartNotReached
+                                    : Code::NotChecked,
                           {},
                           checked ? "the check reached only a part of the program"
                                   : "the program was not checked: " + report_.reason,
                           "raise --check-budget, leave extents open, or give --no-check",
                           {}};
-    for (const std::string& outcome : report_.unreached)
-      diagnostic.evidence.emplace_back("not reached", outcome);
+    for (const check::Unreached& one : report_.unreached)
+      diagnostic.evidence.emplace_back("not reached", one.outcome + ": " + one.reason);
     session.report(diagnostic);
     return !by_hand;
   }
@@ -149,7 +151,9 @@ class Compile final : public Verb {
     if (std::any_of(emit_.begin(), emit_.end(),
                     [](const std::string& kind) { return kind != "twp" && kind != "tree"; })) {
       session.progress("generating code");
-      auto made = session.take(build(work, target), work.algorithm_source());
+      auto made =
+          session.take(build(work, target),
+                       work.program_source() ? work.program_source() : work.algorithm_source());
       if (!made) return kExitDiagnostics;
       built = *std::move(made);
     }
@@ -198,7 +202,7 @@ class Compile final : public Verb {
     out.set("target", target);
     out.set("folder", folder_);
     out.set("files", std::move(list));
-    out.set("check", check::to_json(work.program(), report_));
+    out.set("check", check::to_json(work.program(), report_, true));
     session.print_json(out);
   }
 
