@@ -15,5 +15,7 @@ struct Case {
   language::Algorithm (*make)();
 };
 std::span<const Case> cases();
+// Those of docs/cpp_language.md.
+std::span<const Case> documented();
 
 }  // namespace tilewright::generated

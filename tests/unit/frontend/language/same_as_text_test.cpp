@@ -6,11 +6,9 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <set>
 #include <sstream>
 
 #include "frontend/base/render.h"
-#include "frontend/ir/expr_syntax.h"
 #include "frontend/ir/text.h"
 #include "frontend/language/build.h"
 
@@ -221,11 +219,12 @@ TEST(SameAsText, ConversionsAndRounding) {
   Extent N(a, "N");
   Input x(a, "x", f32, {N});
   Var i("i");
-  Output y(a, "y", bf16), z(a, "z"), w(a, "w"), n(a, "n");
+  Output y(a, "y", bf16), z(a, "z"), w(a, "w"), n(a, "n"), o(a, "o");
   y(i) = x(i);
   z(i) = round_to(bf16, x(i)) + cast(f32, f16(x(i)));
   w(i < N) = i32(x(N - 1 - i)) + i32(i % 3) + i32(-(i / 2));
   n() = -(-f32(3)) * -(Expr(2));
+  o() = f32(index_(3));
   EXPECT_EQ(text_of(a), canonical(R"(
     algorithm conversions(N) {
       input x : f32[N]
@@ -233,6 +232,7 @@ TEST(SameAsText, ConversionsAndRounding) {
       output z[i] = round_to(bf16, x[i]) + f32(f16(x[i]))
       output w[i < N] = i32(x[N - 1 - i]) + i32(i % 3) + i32(-(i / 2))
       output n = -(-f32(3)) * -(2)
+      output o = f32(index(3))
     })"));
 }
 
@@ -252,62 +252,6 @@ TEST(SameAsText, ManyIndices) {
       u[i, j, k, l, m, n] = x[i, j, k, l, m, n, 6] + t[i, j, k, l, m]
       output y[i, j, k, l, m, n, o] = x[i, j, k, l, m, n, o] - u[i, j, k, l, m, n]
     })"));
-}
-
-// A type or an operation that the tables get has a C++ form, or this fails.
-TEST(SameAsText, EveryTypeOfTheTableHasItsName) {
-  const Type all[] = {bool_, index_, i8, i32, i64, f16, bf16, f32, f64};
-  std::set<std::string> named;
-  for (const Type type : all) named.insert(type.name());
-  std::set<std::string> table;
-  for (int i = 0; i < ir::kNumScalarTypes; ++i)
-    table.insert(std::string(ir::type_text(static_cast<ir::ScalarType>(i))));
-  EXPECT_EQ(named, table);
-}
-
-TEST(SameAsText, EveryFunctionOfTheTableHasItsForm) {
-  Algorithm a("functions");
-  Extent N(a, "N");
-  Input x(a, "x", f32, {N});
-  Var i("i");
-  Output out(a, "out");
-  const Expr e = x(i);
-  std::map<std::string, Expr> forms;
-#define UNARY(name) forms[#name] = name(e);
-  UNARY(abs)
-  UNARY(floor)
-  UNARY(ceil)
-  UNARY(rint)
-  UNARY(sqrt)
-  UNARY(rsqrt)
-  UNARY(exp)
-  UNARY(exp2)
-  UNARY(expm1)
-  UNARY(log)
-  UNARY(log2)
-  UNARY(log1p)
-  UNARY(tanh)
-  UNARY(erf)
-  UNARY(sin)
-  UNARY(cos)
-#undef UNARY
-  forms["min"] = min(e, e);
-  forms["max"] = max(e, e);
-  forms["fma"] = fma(e, e, e);
-  std::string text = "algorithm functions(N) {\n input x : f32[N]\n output out[i] = x[i]";
-  Expr all = e;
-  for (int row = 0; row < ir::kNumOps; ++row) {
-    const ir::OpInfo& info = ir::op_info(static_cast<ir::OpCode>(row));
-    if (info.syntax != ir::OpSyntax::Function) continue;
-    const auto form = forms.find(std::string(info.text));
-    ASSERT_NE(form, forms.end()) << info.text << " has no form in tilewright/language.h";
-    all = all + form->second;
-    text += " + " + std::string(info.text) + "(x[i]";
-    for (int argument = 1; argument < info.arity; ++argument) text += ", x[i]";
-    text += ")";
-  }
-  out(i) = all;
-  EXPECT_EQ(text_of(a), canonical(text + "\n}"));
 }
 
 TEST(SameAsText, JsonAndContextOfTheCaller) {
