@@ -19,7 +19,7 @@ int main(void) {
     return 1;
 
   /* Threads are the caller's. Without a pool (NULL) everything runs in this thread. */
-  tilewright_pool *pool;
+  tilewright_pool* pool;
   if (tilewright_pool_create(2, &pool) != TILEWRIGHT_OK) return 1;
   tilewright_error error = {.struct_size = sizeof error};
   tilewright_call call = tilewright_call_make(tilewright_pool_executor(pool), &error);
@@ -28,7 +28,7 @@ int main(void) {
   size_t size = 0;
   int32_t status = mean_query(&call, &in, &out, &size);
   size = (size / TILEWRIGHT_WORKSPACE_ALIGNMENT + 1) * TILEWRIGHT_WORKSPACE_ALIGNMENT;
-  void *workspace = aligned_alloc(TILEWRIGHT_WORKSPACE_ALIGNMENT, size);
+  void* workspace = aligned_alloc(TILEWRIGHT_WORKSPACE_ALIGNMENT, size);
   if (status == TILEWRIGHT_OK) status = mean(&call, &in, &out, workspace, size);
   for (int i = 0; i < M && status == TILEWRIGHT_OK; ++i)
     if (y[i] != 499.5f) status = 1;

@@ -20,9 +20,12 @@ int main(void) {
     y[i] = (float)(i % 3);
   }
   const DLDataType f32 = tilewright_type(kDLFloat, 32);
-  if (tilewright_tensor_row_major(&ta, &a, f32, 0, flat) || tilewright_tensor_row_major(&tx, x, f32, 1, flat) ||
-      tilewright_tensor_row_major(&ty, y, f32, 1, flat) || tilewright_tensor_row_major(&tz, z, f32, 1, flat) ||
-      tilewright_tensor_row_major(&tm, x, f32, 2, matrix) || tilewright_tensor_row_major(&ts, sums, f32, 1, matrix))
+  if (tilewright_tensor_row_major(&ta, &a, f32, 0, flat) ||
+      tilewright_tensor_row_major(&tx, x, f32, 1, flat) ||
+      tilewright_tensor_row_major(&ty, y, f32, 1, flat) ||
+      tilewright_tensor_row_major(&tz, z, f32, 1, flat) ||
+      tilewright_tensor_row_major(&tm, x, f32, 2, matrix) ||
+      tilewright_tensor_row_major(&ts, sums, f32, 1, matrix))
     return 2;
   if (saxpy(&call, &ta, &tx, &ty, &tz, NULL, 0) != TILEWRIGHT_OK ||
       row_sums(&call, &tm, &ts, NULL, 0) != TILEWRIGHT_OK) {
