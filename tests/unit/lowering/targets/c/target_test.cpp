@@ -129,6 +129,28 @@ TEST_F(CTarget, ALaneKeepsWhatItRead) {
   EXPECT_NE(c->find("const float was = was_of[i];"), std::string::npos) << *c;
 }
 
+// A guard that reads what lanes write is looked at by all of them first.
+TEST_F(CTarget, AGuardIsAStatementOfItsOwn) {
+  const auto c = emit(R"(program guarded for guarded {
+  extent N
+  input x : f32[N, 8]
+  output o : f32[N, 8]
+  for n in 0 .. N {
+    vector i in 0 .. 8 {
+      o[n, i] = x[n, i]
+    }
+    vector j in 0 .. 8 {
+      if o[n, 7 - j] < f32(0) {
+        o[n, j] = f32(1)
+      }
+    }
+  }
+})");
+  ASSERT_TRUE(c.ok());
+  EXPECT_NE(c->find("bool on[8];"), std::string::npos) << *c;
+  EXPECT_NE(c->find("if (!(on[j])) continue;"), std::string::npos) << *c;
+}
+
 TEST_F(CTarget, TooManyBlocksAreRefused) {
   std::string text = "program deep for deep {\n extent N\n input x : f32[N]\n output y : f32[N]\n";
   constexpr int kLoops = 120;
