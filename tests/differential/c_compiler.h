@@ -30,9 +30,15 @@ inline std::vector<CCompiler> all_compilers() {
   // A Program may compute what nothing needs, and gcc cannot see which guards hold together.
   const std::string quiet =
       " -Wall -Wextra -Werror -Wno-unused-but-set-variable -Wno-uninitialized";
-  return {{"C by gcc", "gcc -std=c11 -O2 -DTW_PORTABLE" + quiet},
-          {"C by clang", "/usr/lib/llvm-22/bin/clang -std=c11 -O2 -march=native" + quiet},
-          {"C by gcc, native", "gcc -std=gnu17 -O2 -march=native" + quiet}};
+  return {
+      {"C by gcc", "gcc -std=c11 -O2 -DTW_PORTABLE" + quiet},
+      {"C by clang", "/usr/lib/llvm-22/bin/clang -std=c11 -O2 -march=native" + quiet},
+      // Undefined behaviour is a trap, which ends the test with the program's text.
+      {"C by clang, trapping",
+       "/usr/lib/llvm-22/bin/clang -std=c11 -O1 -fsanitize=undefined,float-cast-overflow,bounds "
+       "-fsanitize-trap=all -DTW_PORTABLE" +
+           quiet},
+      {"C by gcc, native", "gcc -std=gnu17 -O2 -march=native" + quiet}};
 }
 
 // A source to an object; what the compiler says when it refuses. Warnings are refusals.

@@ -18,7 +18,7 @@ Names::Names(const program::Program& program) {
   // What the functions of this file call their own.
   for (const char* own :
        {"call", "workspace", "workspace_size", "closure", "worker", "begin", "end", "shared",
-        "first", "status", "executor", "none", "needed", "overflow"})
+        "first", "status", "executor", "none", "needed", "overflow", "holds"})
     taken_.insert(own);
   taken_.insert(name);
   taken_.insert(name + "_query");

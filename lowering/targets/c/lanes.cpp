@@ -33,7 +33,10 @@ class Independence {
   }
 
   bool holds() const {
-    if (stores_ <= 1 && loops_ == 0) return true;
+    // Lanes do not meet within one statement; the lets and guards around it are statements of their own.
+    const bool apart = std::none_of(written_.begin(), written_.end(),
+                                    [&](Symbol buffer) { return read_before_.contains(buffer); });
+    if (stores_ <= 1 && loops_ == 0 && apart) return true;
     return std::all_of(written_.begin(), written_.end(), [&](Symbol buffer) {
       return private_.contains(buffer) || lanes_keep_to_their_cell(buffer);
     });
@@ -46,15 +49,15 @@ class Independence {
     } else if (const auto* loop = stmt.as<program::For>()) {
       ++loops_;
       inside_.insert(loop->var);
-      add_reads(loop->lower);
-      add_reads(loop->upper);
+      add_reads_before(loop->lower);
+      add_reads_before(loop->upper);
       visit(loop->body, true);
     } else if (const auto* branch = stmt.as<program::If>()) {
-      add_reads(branch->condition);
+      add_reads_before(branch->condition);
       visit(branch->then_body, in_loop);
       if (branch->else_body) visit(branch->else_body, in_loop);
     } else if (const auto* let = stmt.as<program::Let>()) {
-      add_reads(let->value);
+      add_reads_before(let->value);
       inside_.insert(let->var);
       if (let->value.type() == ScalarType::Index)
         lets_[let->var] = ir::substitute(context_, let->value, lets_);
@@ -69,6 +72,11 @@ class Independence {
       written_.insert(store->buffer);
       accesses_[store->buffer].emplace_back(store->indices.begin(), store->indices.end());
     }
+  }
+
+  void add_reads_before(Expr expr) {
+    add_reads(expr);
+    for (const ir::Read* read : ir::reads(expr)) read_before_.insert(read->tensor);
   }
 
   void add_reads(Expr expr) {
@@ -116,6 +124,7 @@ class Independence {
   std::unordered_set<Symbol> inside_;  // bound by the vector loop and in its body
   std::unordered_set<Symbol> private_;
   std::unordered_set<Symbol> written_;
+  std::unordered_set<Symbol> read_before_;  // by lets, guards and bounds
   std::unordered_map<Symbol, std::vector<std::vector<Expr>>> accesses_;
   ir::Substitution lets_;
   int stores_ = 0;
