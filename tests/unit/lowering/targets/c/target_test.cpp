@@ -69,7 +69,7 @@ TEST_F(CTarget, WhatOccursAgainIsWrittenOnce) {
   for (int k = 0; k < 64; ++k) value = context.op(ir::OpCode::Add, {value, value});
   program::Program program;
   program.name = program.algorithm = context.symbol("doubled");
-  program.extents = {{context.symbol("N")}};
+  program.extents.emplace_back().name = context.symbol("N");
   program.parameters = {{x, ir::ScalarType::F32, {n}, false},
                         {context.symbol("y"), ir::ScalarType::F32, {n}, true}};
   program.body = program::make_for(
