@@ -33,9 +33,9 @@ class Compile final : public Verb {
     stages_.declare_inputs(arguments);
     arguments.option("-o,--output", folder_, "DIR",
                      "where the files go; the current folder without it");
-    arguments.option("-t,--target", target_, "NAME",
-                     "x86-64-v4, x86-64-v3, aarch64-neon, native, or c for a C file; else the "
-                     "schedule's, else native");
+    arguments.option(
+        "-t,--target", target_, "NAME",
+        "one that `tilewright version` lists, or native; else the schedule's, else native");
     arguments.list("--emit", emit_, "KIND",
                    "what to write, of lib, header, manifest, obj, asm, llvm, c, twp, tree");
     arguments.flag("--no-check", no_check_,
