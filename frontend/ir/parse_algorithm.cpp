@@ -6,6 +6,8 @@
 
 #include "frontend/base/format.h"
 #include "frontend/ir/declarations.h"
+#include "frontend/ir/parse_monoid.h"
+#include "frontend/ir/reduction.h"
 #include "frontend/ir/text.h"
 #include "frontend/ir/verify.h"
 
@@ -22,10 +24,17 @@ class Reader {
         extents_(context, extent_scope_, cursor_),
         names_(context, scope_, cursor_) {
     extents_.set_outside(&scope_);
+    names_.set_monoids(&algorithm_.monoids);
   }
 
   Result<Algorithm> read() {
-    if (header()) {
+    bool good = true;
+    while (good && cursor_.at("monoid")) {
+      auto declared = parse_monoid(cursor_, context_);
+      good = declared.has_value();
+      if (declared) algorithm_.monoids.push_back(std::move(*declared));
+    }
+    if (good && header()) {
       while (!cursor_.at_end() && !cursor_.at("}")) {
         const std::size_t begin = cursor_.position();
         if (!statement()) cursor_.skip_statement(begin);
@@ -103,7 +112,7 @@ class Reader {
   };
   struct Head {
     std::vector<Index> indices;
-    std::optional<ScalarType> type;
+    std::vector<ScalarType> types;  // empty when left out
     SyntaxPtr value;
   };
 
@@ -121,8 +130,13 @@ class Reader {
       if (!cursor_.expect("]", "after the indices")) return std::nullopt;
     }
     if (cursor_.accept(":")) {
-      head.type = parse_scalar_type(cursor_);
-      if (!head.type) return std::nullopt;
+      const bool several = cursor_.accept("(");
+      do {
+        const auto type = parse_scalar_type(cursor_);
+        if (!type) return std::nullopt;
+        head.types.push_back(*type);
+      } while (several && cursor_.accept(","));
+      if (several && !cursor_.expect(")", "after the types")) return std::nullopt;
     }
     if (!cursor_.expect("=", "in the equation", "write `=` and the value")) return std::nullopt;
     head.value = parse_expr_syntax(cursor_);
@@ -134,15 +148,33 @@ class Reader {
     auto head = equation_syntax();
     std::optional<Equation> made;
     if (head) made = elaborate(name, *head);
-    Meaning meaning{Meaning::Kind::Broken, ScalarType::Index, 0, name.span};
-    if (made) meaning = {Meaning::Kind::Tensor, made->type, made->indices.size(), name.span};
-    const bool fresh = names_.declare(name, meaning);
+    bool fresh = false;
+    if (!made || made->parts.empty()) {
+      Meaning meaning{Meaning::Kind::Broken, ScalarType::Index, 0, name.span};
+      if (made) meaning = {Meaning::Kind::Tensor, made->type, made->indices.size(), name.span};
+      fresh = names_.declare(name, meaning);
+    } else {
+      fresh = declare_parts(name, *made);
+    }
     if (made && fresh) {
       made->is_output = is_output;
       made->span = cursor_.span_from(begin);
       algorithm_.equations.push_back(std::move(*made));
     }
     return head.has_value();
+  }
+
+  // The equation's own name stands for no tensor, but is taken.
+  bool declare_parts(const Token& name, const Equation& equation) {
+    bool fresh = names_.declare(name, {Meaning::Kind::Parts, ScalarType::Index, 0, name.span});
+    for (const TensorPart& part : equation.parts) {
+      Token token = name;
+      token.text = part.name.text();
+      fresh = names_.declare(
+                  token, {Meaning::Kind::Tensor, part.type, equation.indices.size(), name.span}) &&
+              fresh;
+    }
+    return fresh;
   }
 
   std::optional<Equation> elaborate(const Token& name, const Head& head) {
@@ -165,12 +197,36 @@ class Reader {
       else
         good = false;
     }
-    equation.value = names_.equation_value(*head.value, head.type);
+    equation.value = names_.equation_value(*head.value, head.types);
     for (Symbol index : equation.indices) scope_.forget(index);
     if (!good || !equation.value) return std::nullopt;
-    equation.type = head.type.value_or(equation.value.type());
+    equation.type = head.types.empty() ? equation.value.type() : head.types[0];
+    if (const Fold* fold = equation.fold()) {
+      const auto names = part_names(algorithm_, *fold);
+      for (std::size_t i = 0; i < names.size(); ++i)
+        equation.parts.push_back(
+            {context_.symbol(std::string(name.text) + "." + names[i]), fold->body[i].type()});
+    }
+    if (!head.types.empty() && !check_parts(equation, head)) return std::nullopt;
     if (!convert_to_declared(equation, *head.value)) return std::nullopt;
     return equation;
+  }
+
+  // The declared types are those of the parts; parts are not converted.
+  bool check_parts(const Equation& equation, const Head& head) {
+    const std::vector<TensorPart> parts = equation.tensors();
+    bool fits = parts.size() == head.types.size();
+    for (std::size_t i = 0; fits && i < equation.parts.size(); ++i)
+      fits = parts[i].type == head.types[i];
+    if (fits) return true;
+    std::string found;
+    for (const TensorPart& part : parts)
+      found += (found.empty() ? "" : ", ") + std::string(type_text(part.type));
+    cursor_.report(Code::DeclaredType, head.value->span,
+                   "`" + std::string(equation.name.text()) + "` has values of type `" + found +
+                       "`, which are not the declared ones",
+                   "declare these types, or convert the terms");
+    return false;
   }
 
   // A declared float type rounds a float value; other conversions are written out.
@@ -199,8 +255,8 @@ class Reader {
   // False when a read is faulty in itself: that is reported, and says nothing about ranges.
   bool collect_uses(const Syntax& syntax, std::string_view index, std::vector<Use>& out) const {
     bool sound = true;
-    for (const SyntaxPtr& arg : syntax.args)
-      if (arg) sound = collect_uses(*arg, index, out) && sound;
+    for_each_part(syntax,
+                  [&](const Syntax& part) { sound = collect_uses(part, index, out) && sound; });
     if (syntax.kind != SyntaxKind::Index) return sound;
     const auto* shape = algorithm_.shape_of(context_.symbol(syntax.text));
     if (!shape || shape->size() != syntax.args.size()) return false;

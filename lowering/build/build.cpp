@@ -66,7 +66,8 @@ Builder::Builder(ir::Context& context_in, poly::Context& polyhedra_in,
   for (const ir::ExtentDecl& extent : algorithm.extents) used_names_.insert(extent.name);
   for (const ir::Input& input : algorithm.inputs) used_names_.insert(input.name);
   for (const ir::Equation& e : algorithm.equations)
-    if (e.is_output) used_names_.insert(e.name);
+    for (const ir::TensorPart& part : e.is_output ? e.tensors() : std::vector<ir::TensorPart>())
+      used_names_.insert(part.name);
 }
 
 Symbol Builder::fresh(std::string_view wanted) {
@@ -243,7 +244,8 @@ Result<program::Program> Builder::run() {
   for (const ir::Input& input : algorithm.inputs)
     out.parameters.push_back({input.name, input.type, input.shape, false});
   for (const ir::Equation* e : algorithm.outputs())
-    out.parameters.push_back({e->name, e->type, e->shape, true});
+    for (const ir::TensorPart& part : e->tensors())
+      out.parameters.push_back({part.name, part.type, e->shape, true});
   Env env;
   TILEWRIGHT_TRY(body, emit_roots(0, env));
   out.body = body;

@@ -225,7 +225,7 @@ class RegionFinder {
     for (std::size_t i = 0; i < reader.indices.size(); ++i)
       bound(AffineExpr::variable(dimension_name(reader.indices[i])), instances.lower[i],
             instances.upper[i], loop_name);
-    if (const ir::Fold* fold = reader.fold()) {
+    if (const ir::Fold* fold = reader.fold(); fold && !fold->scan) {
       for (std::size_t i = 0; i < fold->vars.size(); ++i)
         bound(AffineExpr::variable(dimension_name(fold->vars[i])), fold->lower[i], fold->upper[i],
               rename);

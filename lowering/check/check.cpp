@@ -99,17 +99,19 @@ class Checker {
     else
       coverage_ = std::move(result->coverage);
     for (const ir::Equation* output : algorithm_.outputs())
-      if (!compare(run, *output, reference.at(output->name), result->outputs)) return false;
+      for (const ir::TensorPart& part : output->tensors())
+        if (!compare(run, *output, part.name, reference.at(part.name), result->outputs))
+          return false;
     return true;
   }
 
-  bool compare(const Run& run, const ir::Equation& output, const ir::BoundedTensor& reference,
-               const ir::TensorMap& outputs) {
-    const auto got = outputs.find(output.name);
+  bool compare(const Run& run, const ir::Equation& output, Symbol tensor,
+               const ir::BoundedTensor& reference, const ir::TensorMap& outputs) {
+    const auto got = outputs.find(tensor);
     if (got == outputs.end()) {
       refute({Code::CheckRefuted,
               output.span,
-              "the program gives no " + in_backticks(output.name.text()),
+              "the program gives no " + in_backticks(tensor.text()),
               "store every cell of every output",
               {}},
              run);
@@ -119,13 +121,13 @@ class Checker {
       Diagnostic diagnostic{Code::CheckRefuted,
                             output.span,
                             "the program computes something else than the algorithm: " +
-                                in_backticks(cell_text(output.name, violation->cell)) + " is " +
+                                in_backticks(cell_text(tensor, violation->cell)) + " is " +
                                 format_double(violation->got) + " instead of " +
                                 format_double(violation->expected),
                             "run `tilewright check --replay` with these sizes and this seed to see "
                             "every cell that differs",
                             {}};
-      diagnostic.evidence = {{"cell", cell_text(output.name, violation->cell)},
+      diagnostic.evidence = {{"cell", cell_text(tensor, violation->cell)},
                              {"expected", format_double(violation->expected)},
                              {"got", format_double(violation->got)},
                              {"bound", format_double(violation->bound)}};
@@ -213,10 +215,11 @@ Result<Ok> check_interface(const ir::Algorithm& algorithm, const program::Progra
   };
   for (const ir::Input& input : algorithm.inputs) match(input.name, input.type, input.shape, false);
   for (const ir::Equation* output : algorithm.outputs())
-    match(output->name, output->type, output->shape, true);
+    for (const ir::TensorPart& part : output->tensors())
+      match(part.name, part.type, output->shape, true);
   if (wrong.empty() && matched != program.parameters.size()) {
     for (const program::Parameter& parameter : program.parameters)
-      if (!algorithm.find_input(parameter.name) && !algorithm.find_equation(parameter.name))
+      if (!algorithm.find_input(parameter.name) && !algorithm.definition(parameter.name))
         wrong = parameter.name.text();
   }
   for (const ir::ExtentDecl& extent : program.extents)

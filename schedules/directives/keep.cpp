@@ -44,7 +44,7 @@ Result<Ok> Keep::apply(Target& target) const {
     found->in_register = true;
     return Ok{};
   }
-  if (!e || !e->fold())
+  if (!e || tree::fold_variables(*e).empty())
     return refuse(span,
                   "`" + std::string(nest.text()) +
                       "` is not a reduction, so there are no partial results to keep",

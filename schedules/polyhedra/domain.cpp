@@ -38,7 +38,7 @@ IterationDomain iteration_domain(const ir::Algorithm& algorithm, const ir::Equat
     space.dims.emplace_back(equation.indices[i].text());
     region = meet(region, range_region(space.dims.back(), ir::Expr(), equation.shape[i]));
   }
-  if (const ir::Fold* fold = equation.fold()) {
+  if (const ir::Fold* fold = equation.fold(); fold && !fold->scan) {
     for (std::size_t i = 0; i < fold->vars.size(); ++i) {
       space.dims.emplace_back(fold->vars[i].text());
       region = meet(region, range_region(space.dims.back(), fold->lower[i], fold->upper[i]));

@@ -128,6 +128,12 @@ void order_nests(Tree& tree);
 
 // Dimensions of an equation: indices, then fold variables.
 std::vector<Symbol> dimensions(const ir::Equation& equation);
+std::vector<Symbol> fold_variables(const ir::Equation& equation);  // a scan has none of its own
+
+// The dimensions that every schedule runs in the order of the algorithm, since the terms along them depend on
+// each other or their order says what comes out: those of scans, of updates and of reductions by a declared
+// monoid.
+std::vector<Symbol> ordered_dimensions(const ir::Equation& equation);
 
 // The form of a tree that `build` takes: loops are exactly the leaves of the steps, each once; placements
 // name loops of nests that come later or of consumers and do not form a cycle; kept loops exist; vector loops

@@ -39,8 +39,12 @@ class Verifier {
     // Producers come first, so each equation is read through once, however long a chain of inlining is.
     for (const ir::Equation& equation : algorithm.equations) {
       std::set<Symbol>& through = reads_[equation.name];
+      for (const ir::TensorPart& part : equation.parts)
+        equation_of_.emplace(part.name, equation.name);
       for (const ir::Read* read : ir::reads(equation.value)) {
         const auto producer = reads_.find(read->tensor);
+        const auto part = equation_of_.find(read->tensor);
+        if (part != equation_of_.end()) through.insert(part->second);
         if (!inlined(read->tensor) || producer == reads_.end())
           through.insert(read->tensor);
         else
@@ -175,7 +179,75 @@ class Verifier {
           return malformed("loop " + quoted(nest.name, name) + " is not in the order of the nest",
                            "name every loop in the order");
     }
+    TILEWRIGHT_CHECK_OK(ordered(nest));
     return kept(nest, listed, folds);
+  }
+
+  // Loops over dimensions whose order matters visit them in the order of the algorithm.
+  Result<Ok> ordered(const Nest& nest) {
+    const ir::Equation* equation = nest.stage ? nullptr : algorithm_.find_equation(nest.name);
+    const ir::Fold* fold = equation ? equation->fold() : nullptr;
+    if (!fold) return Ok{};
+    const std::vector<Symbol> wanted = ordered_dimensions(*equation);
+    const std::string what = fold->scan              ? "a scan"
+                             : fold->is_update()     ? "an update"
+                             : fold->body.size() > 1 ? "a reduction of several values"
+                                                     : "a reduction by a declared monoid";
+    const std::string why = fold->scan ? "each value needs the one before" : "its order is kept";
+    std::set<Symbol> names(wanted.begin(), wanted.end());
+    const std::vector<Symbol> folded = fold_variables(*equation);
+    std::set<Symbol> no_vector = names;
+    if (fold->body.size() > 1) no_vector.insert(folded.begin(), folded.end());
+    for (const Step& step : nest.steps) {
+      if (const auto* s = std::get_if<SplitStep>(&step)) {
+        for (auto* set : {&names, &no_vector})
+          if (set->contains(s->parent)) set->insert({s->outer, s->inner});
+        continue;
+      }
+      const auto& f = std::get<FuseStep>(step);
+      if (no_vector.contains(f.inner) || no_vector.contains(f.outer)) no_vector.insert(f.fused);
+      if (!names.contains(f.outer) && !names.contains(f.inner)) continue;
+      if (!names.contains(f.outer) || !names.contains(f.inner))
+        return malformed(
+            "a fuse joins " + quoted(nest.name, f.outer) + " and " + quoted(nest.name, f.inner) +
+                ", of which one has an order: " + quoted(nest.name) + " is " + what + ", so " + why,
+            "fuse other loops");
+      names.insert(f.fused);
+    }
+    std::vector<Symbol> order;
+    for (const Loop& loop : nest.loops) {
+      if ((names.contains(loop.name) && loop.kind == LoopKind::Parallel) ||
+          (no_vector.contains(loop.name) && loop.kind == LoopKind::Vector))
+        return malformed("loop " + quoted(nest.name, loop.name) +
+                             " runs in order: " + quoted(nest.name) + " is " + what + ", so " + why,
+                         "leave it serial, and mark a loop over another index");
+      if (names.contains(loop.name)) order.push_back(loop.name);
+    }
+    for (auto step = nest.steps.rbegin(); step != nest.steps.rend(); ++step) undo(*step, order);
+    if (order == wanted) return Ok{};
+    std::string loops;
+    for (const Loop& loop : nest.loops)
+      if (names.contains(loop.name))
+        loops += (loops.empty() ? "" : ", ") + std::string(loop.name.text());
+    return malformed("the loops of " + quoted(nest.name) +
+                         " are not in the order of its terms: it is " + what + ", so " + why,
+                     "leave these loops in the order of the algorithm", {{"loops", loops}});
+  }
+
+  // The order of the loops as it was before a step; a pair that the step did not leave side by side stays.
+  static void undo(const Step& step, std::vector<Symbol>& order) {
+    if (const auto* s = std::get_if<SplitStep>(&step)) {
+      const auto outer = std::find(order.begin(), order.end(), s->outer);
+      if (outer == order.end() || outer + 1 == order.end() || !(*(outer + 1) == s->inner)) return;
+      *outer = s->parent;
+      order.erase(outer + 1);
+      return;
+    }
+    const auto& f = std::get<FuseStep>(step);
+    const auto fused = std::find(order.begin(), order.end(), f.fused);
+    if (fused == order.end()) return;
+    *fused = f.outer;
+    order.insert(fused + 1, f.inner);
   }
 
   Result<Ok> kept(const Nest& nest, const std::set<Symbol>& loops, const std::set<Symbol>& folds) {
@@ -194,6 +266,9 @@ class Verifier {
                          "keep loops over the result's indices");
     }
     const ir::Equation* equation = algorithm_.find_equation(nest.name);
+    if (!nest.keep.empty() && equation && equation->fold() && equation->fold()->is_update())
+      return malformed(quoted(nest.name) + " is an update: its terms go to any cell",
+                       "keep the results of a reduction");
     if (nest.in_register && equation && equation->is_output)
       return malformed(
           quoted(nest.name) + " is an output and lives in the caller's memory",
@@ -203,8 +278,7 @@ class Verifier {
 
   std::vector<Symbol> fold_dimensions(const Nest& nest) const {
     const ir::Equation* equation = nest.stage ? nullptr : algorithm_.find_equation(nest.name);
-    const ir::Fold* fold = equation ? equation->fold() : nullptr;
-    return fold ? std::vector<Symbol>(fold->vars.begin(), fold->vars.end()) : std::vector<Symbol>();
+    return equation ? fold_variables(*equation) : std::vector<Symbol>();
   }
 
   Result<Ok> placement(const Nest& nest) {
@@ -223,6 +297,21 @@ class Verifier {
     if (!owner || !owner->find_loop(nest.at->loop))
       return malformed(quoted(nest.at->nest, nest.at->loop) + " is not a loop",
                        "name a loop of a nest");
+    if (equation && !nest.stage) {
+      const ir::Fold* fold = equation->fold();
+      if (fold && (!fold->is_reduction() || fold->body.size() > 1))
+        return malformed(quoted(nest.name) + " is " +
+                             (fold->scan          ? "a scan: a part of it needs all before"
+                              : fold->is_update() ? "an update: a part of it needs all terms"
+                                                  : "a reduction of several values") +
+                             ", which is computed as a whole",
+                         "leave it at the root");
+    }
+    const ir::Equation* around = owner->stage ? nullptr : algorithm_.find_equation(owner->name);
+    if (around && around->fold() && around->fold()->is_update())
+      return malformed(quoted(nest.name) + " is placed inside a loop of " + quoted(owner->name) +
+                           ", which is an update: its terms go to any cell",
+                       "place it elsewhere, or leave it at the root");
     const Nest* n = owner;
     for (std::size_t hops = 0; n; ++hops) {
       if (n->name == nest.name || hops > tree_.nests.size())
@@ -337,6 +426,9 @@ class Verifier {
       }
     for (Symbol name : local) available.erase(name);
     if (!nest.stage) available.insert(nest.name);
+    const ir::Equation* equation = nest.stage ? nullptr : algorithm_.find_equation(nest.name);
+    for (const ir::TensorPart& part : equation ? equation->parts : std::vector<ir::TensorPart>())
+      available.insert(part.name);
     return Ok{};
   }
 
@@ -376,6 +468,7 @@ class Verifier {
   const ir::Algorithm& algorithm_;
   const Tree& tree_;
   std::set<Symbol> inlined_;
+  std::map<Symbol, Symbol> equation_of_;  // of the parts of equations that have some
   std::map<Symbol, std::set<Symbol>> reads_;  // the tensors that remain once inlining is done
 };
 
