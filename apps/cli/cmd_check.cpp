@@ -71,7 +71,7 @@ class Check final : public Verb {
   int conclude(Session& session, Work& work, const program::Program& program,
                const check::Report& report) {
     if (json_) {
-      Json out = check::to_json(program, report);
+      Json out = check::to_json(program, report, true);
       out.set("version", 1);
       session.print_json(out);
     } else {
@@ -96,7 +96,11 @@ class Check final : public Verb {
               percent(report.worst_ratio) + " of its bound\n";
       if (report.cells_without_bound > 0)
         text += std::to_string(report.cells_without_bound) + " cells without a claim\n";
-      for (const std::string& outcome : report.unreached) text += "not reached: " + outcome + "\n";
+      if (const std::size_t count = report.impossible.size(); count > 0)
+        text += std::to_string(count) + (count == 1 ? " outcome is" : " outcomes are") +
+                " impossible at all sizes\n";
+      for (const check::Unreached& one : report.unreached)
+        text += "not reached: " + one.outcome + ": " + one.reason + "\n";
     }
     session.print(text);
   }

@@ -95,14 +95,16 @@ class Compile final : public Verb {
     if (checked && report_.unreached.empty()) return true;
     // `build` makes programs by rules that the laws test; a program from elsewhere has the check alone.
     const bool by_hand = !stages_.overrides.empty();
-    Diagnostic diagnostic{by_hand ? Code::OverrideNotChecked : Code::NotChecked,
+    Diagnostic diagnostic{by_hand   ? Code::OverrideNotChecked
+                          : checked ? Code::PartNotReached
+                                    : Code::NotChecked,
                           {},
                           checked ? "the check reached only a part of the program"
                                   : "the program was not checked: " + report_.reason,
                           "raise --check-budget, leave extents open, or give --no-check",
                           {}};
-    for (const std::string& outcome : report_.unreached)
-      diagnostic.evidence.emplace_back("not reached", outcome);
+    for (const check::Unreached& one : report_.unreached)
+      diagnostic.evidence.emplace_back("not reached", one.outcome + ": " + one.reason);
     session.report(diagnostic);
     return !by_hand;
   }
@@ -171,7 +173,7 @@ class Compile final : public Verb {
     out.set("target", target.name);
     out.set("folder", folder_);
     out.set("files", std::move(list));
-    out.set("check", check::to_json(work.program(), report_));
+    out.set("check", check::to_json(work.program(), report_, true));
     session.print_json(out);
   }
 
