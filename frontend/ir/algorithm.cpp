@@ -77,7 +77,8 @@ bool operator==(const Algorithm& a, const Algorithm& b) {
     return x.name == y.name && x.min == y.min && x.max == y.max && x.multiple_of == y.multiple_of;
   };
   auto same_input = [](const Input& x, const Input& y) {
-    return x.name == y.name && x.type == y.type && x.shape == y.shape;
+    return x.name == y.name && x.type == y.type && x.shape == y.shape && x.facts == y.facts &&
+           x.is_const == y.is_const;
   };
   auto same_monoid = [](const MonoidDecl& x, const MonoidDecl& y) {
     return x.name == y.name && x.fields == y.fields && x.types == y.types &&
@@ -86,7 +87,8 @@ bool operator==(const Algorithm& a, const Algorithm& b) {
   };
   auto same_equation = [](const Equation& x, const Equation& y) {
     return x.name == y.name && x.indices == y.indices && x.shape == y.shape && x.type == y.type &&
-           x.parts == y.parts && x.value == y.value && x.is_output == y.is_output;
+           x.parts == y.parts && x.value == y.value && x.is_output == y.is_output &&
+           x.is_view == y.is_view;
   };
   return a.name == b.name && a.requirements == b.requirements &&
          std::equal(a.extents.begin(), a.extents.end(), b.extents.begin(), b.extents.end(),

@@ -23,12 +23,29 @@ struct ExtentDecl {
   Span span;
 };
 
-// `input a : f32[M, K]`. The shape is made of extents and affine expressions of them.
+// What is declared of the values of an integer tensor, which others use as indices and bounds:
+// `range 0 .. N clamp`, `range 0 .. N injective`, `monotone assumed`. facts.h says what they mean.
+struct Facts {
+  Expr lower;  // of the range, over extents; null: none
+  Expr upper;  // exclusive
+  bool clamp = false;  // a value outside of the range is read as the nearest inside
+  bool monotone = false;  // along the last dimension no value is less than the one before
+  bool injective = false;  // along the last dimension no value stands twice
+  bool assumed = false;  // not checked where a call enters
+
+  bool any() const { return lower || monotone || injective; }
+  friend bool operator==(const Facts&, const Facts&) = default;
+};
+
+// `input a : f32[M, K]`, `const input w : ...` (may be packed once). The shape is made of extents and
+// affine expressions of them.
 struct Input {
   Symbol name;
   ScalarType type = ScalarType::F32;
   std::vector<Expr> shape;
   Span span;
+  Facts facts;
+  bool is_const = false;
 };
 
 // `monoid lse(m : f32, s : f32) { identity ...  combine(a, b) = ... }`, before the algorithm: a reduction of
@@ -64,6 +81,7 @@ struct Equation {
   std::vector<TensorPart> parts;  // of a fold of several fields; else empty
   Expr value;
   bool is_output = false;
+  bool is_view = false;  // `view y[i] = x[N - 1 - i]`: a reading of other cells, which is never stored
   Span span;
 
   // The fold at the root (under a cast at most), or null.

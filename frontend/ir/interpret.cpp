@@ -10,6 +10,7 @@
 
 #include "frontend/ir/cells.h"
 #include "frontend/ir/equation_run.h"
+#include "frontend/ir/facts.h"
 #include "frontend/ir/fold_run.h"
 #include "frontend/ir/given.h"
 #include "frontend/ir/intervals.h"
@@ -67,6 +68,7 @@ Result<Interpretation> interpret_all(const Algorithm& algorithm, const Bindings&
   TILEWRIGHT_CHECK_OK(check_bindings(algorithm.extents, algorithm.requirements, bindings,
                                      algorithm.requirement_spans));
   Interpretation out;
+  TensorMap changed;  // inputs that are clamped
   CellStore store(bindings);
   std::int64_t steps = options.step_limit;
   bool nan_given = mentions_nan(algorithm);
@@ -89,7 +91,11 @@ Result<Interpretation> interpret_all(const Algorithm& algorithm, const Bindings&
   for (const Input& input : algorithm.inputs) {
     TILEWRIGHT_CHECK_OK(
         check_tensor(input.name, input.type, input.shape, bindings, inputs, input.span));
-    const Tensor& tensor = inputs.at(input.name);
+    const Tensor& given = inputs.at(input.name);
+    TILEWRIGHT_CHECK_OK(check_facts(input.name, input.facts, bindings, given, input.span));
+    if (input.facts.clamp)
+      changed[input.name] = clamped(input.facts, bindings, given);
+    const Tensor& tensor = input.facts.clamp ? changed[input.name] : given;
     if (holds_nan(tensor)) {
       nan_given = true;
       if (intervals) {

@@ -224,8 +224,12 @@ Json to_json(const Algorithm& algorithm) {
     json.set("monoids", std::move(monoids));
   }
   Json inputs = Json::array();
-  for (const Input& input : algorithm.inputs)
-    inputs.push(tensor_json(input.name, input.type, input.shape));
+  for (const Input& input : algorithm.inputs) {
+    Json one = tensor_json(input.name, input.type, input.shape);
+    write_facts(one, input.facts);
+    if (input.is_const) one.set("const", true);
+    inputs.push(std::move(one));
+  }
   json.set("inputs", std::move(inputs));
   Json equations = Json::array();
   for (const Equation& equation : algorithm.equations) {
@@ -234,6 +238,7 @@ Json to_json(const Algorithm& algorithm) {
     for (Symbol index : equation.indices) indices.push(Json(index.text()));
     one.set("indices", std::move(indices));
     one.set("output", equation.is_output);
+    if (equation.is_view) one.set("view", true);
     if (!equation.parts.empty()) {
       Json parts = Json::array();
       for (const TensorPart& part : equation.parts) {
@@ -260,12 +265,14 @@ class AlgorithmReader : public DeclarationReader {
 
   bool read(const Json& json, Input& out) {
     return member(*this, json, "name", out.name) && member(*this, json, "type", out.type) &&
-           list(*this, json, "shape", out.shape);
+           list(*this, json, "shape", out.shape) && read_facts(json, out.facts) &&
+           (!json.find("const") || member(*this, json, "const", out.is_const));
   }
   bool read(const Json& json, Equation& out) {
     return member(*this, json, "name", out.name) && member(*this, json, "type", out.type) &&
            list(*this, json, "shape", out.shape) && list(*this, json, "indices", out.indices) &&
            member(*this, json, "output", out.is_output) &&
+           (!json.find("view") || member(*this, json, "view", out.is_view)) &&
            (!json.find("parts") || list(*this, json, "parts", out.parts)) &&
            member(*this, json, "value", out.value);
   }

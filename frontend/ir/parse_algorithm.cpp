@@ -82,14 +82,20 @@ class Reader {
       return read;
     }
     const std::uint32_t begin = cursor_.peek().span.begin;
-    if (cursor_.accept("input")) return input(begin);
+    const bool is_const = cursor_.accept("const");
+    if (is_const && !cursor_.at("input")) {
+      cursor_.unexpected("`input` after `const`", "write `const input w : f32[K, N]`");
+      return false;
+    }
+    if (cursor_.accept("input")) return input(begin, is_const);
     const bool is_output = cursor_.accept("output");
+    is_view_ = !is_output && cursor_.accept("view");
     const auto name = cursor_.expect_name(
         "an equation", "write `requires`, `input`, `output` or an equation, as in `c[i] = a[i]`");
     return name && equation(*name, is_output, begin);
   }
 
-  bool input(std::uint32_t begin) {
+  bool input(std::uint32_t begin, bool is_const) {
     const auto name = cursor_.expect_name("the name of the input", "name it, as in `a`");
     if (!name || !cursor_.expect(":", "after the name", "write the type, as in `: f32[M]`"))
       return false;
@@ -100,9 +106,11 @@ class Reader {
     if (tensor) meaning = {Meaning::Kind::Tensor, tensor->type, tensor->shape.size(), name->span};
     const bool fresh = names_.declare(*name, meaning);
     if (!tensor) return false;
+    const auto facts = parse_facts(cursor_, extents_, context_, tensor->shape);
+    if (!facts) return false;
     if (fresh)
-      algorithm_.inputs.push_back(
-          {symbol, tensor->type, std::move(tensor->shape), cursor_.span_from(begin)});
+      algorithm_.inputs.push_back({symbol, tensor->type, std::move(tensor->shape),
+                                   cursor_.span_from(begin), *facts, is_const});
     return true;
   }
 
@@ -158,6 +166,7 @@ class Reader {
     }
     if (made && fresh) {
       made->is_output = is_output;
+      made->is_view = is_view_;
       made->span = cursor_.span_from(begin);
       algorithm_.equations.push_back(std::move(*made));
     }
@@ -297,6 +306,7 @@ class Reader {
   Elaborator extents_;
   Elaborator names_;
   AlgorithmSpans spans_;
+  bool is_view_ = false;  // the statement at hand
   Algorithm algorithm_;
 };
 

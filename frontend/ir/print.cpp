@@ -191,7 +191,7 @@ class ExprPrinter {
 };
 
 std::string print_equation(const Equation& equation) {
-  std::string out = equation.is_output ? "output " : "";
+  std::string out = equation.is_output ? "output " : equation.is_view ? "view " : "";
   (out += equation.name.text()) += '[';
   for (std::size_t i = 0; i < equation.indices.size(); ++i) {
     if (i > 0) out += ", ";
@@ -242,8 +242,8 @@ std::string print(const Algorithm& algorithm) {
   writer.open(head + ") {");
   for (Expr requirement : algorithm.requirements) writer.line("requires " + print(requirement));
   for (const Input& input : algorithm.inputs)
-    writer.line("input " + std::string(input.name.text()) + " : " +
-                print_tensor_type(input.type, input.shape));
+    writer.line((input.is_const ? "const input " : "input ") + std::string(input.name.text()) +
+                " : " + print_tensor_type(input.type, input.shape) + print_facts(input.facts));
   for (const Equation& equation : algorithm.equations) writer.line(print_equation(equation));
   writer.close("}");
   return writer.take();

@@ -13,6 +13,9 @@
 //               outer indices and earlier variables; a condition. Of a scan: along an index of the equation.
 //               Of an update: what it starts from is over the indices alone, its terms and cells over its
 //               variables alone.
+//   data        an index or bound may hold integers that are read, of which a range is known.
+//   facts       of inputs of integers; see Facts.
+//   views       no outputs; reads and constants under selects.
 //   parts       of a fold of several fields: one tensor for each, named `equation.field`.
 //   monoids     an identity and a combination of the right types for each field; the laws hold on samples.
 //   types       every operation takes its operands; arms of a select agree; no conversion to bool; every
@@ -29,6 +32,7 @@
 
 #include "frontend/base/format.h"
 #include "frontend/base/text.h"
+#include "frontend/ir/facts.h"
 #include "frontend/ir/monoid_laws.h"
 #include "frontend/ir/reduction.h"
 #include "frontend/ir/text.h"
@@ -43,13 +47,15 @@ std::optional<std::int64_t> index_constant(Expr e) {
   return node ? std::optional(node->value) : std::nullopt;
 }
 
-bool affine(Expr e, bool piecewise) {
+// `data`: integers that are read count as symbols.
+bool affine(Expr e, bool piecewise, bool data = false) {
   if (e.type() != ScalarType::Index) return false;
   if (e.as<IntConst>() || e.as<Var>() || e.as<Extent>()) return true;
+  if (const auto* cast = e.as<Cast>()) return data && is_integer(cast->value.type());
   const auto* op = e.as<Op>();
   if (!op) return false;
   for (Expr arg : op->args)
-    if (!affine(arg, piecewise)) return false;
+    if (!affine(arg, piecewise, data)) return false;
   switch (op->op) {
     case OpCode::Add:
     case OpCode::Sub:
@@ -111,6 +117,7 @@ class Verifier {
       declare(input.name, "the input", input.span);
       enter(input.name, input.span);
       for (Expr extent : input.shape) verify_shape(extent);
+      verify_facts(input);
       tensors_[input.name] = {input.type, input.shape.size()};
     }
     for (const Equation& equation : algorithm_.equations) verify_equation(equation);
@@ -213,16 +220,73 @@ class Verifier {
     if (it->second.type != read.type)
       report(e, finding(Code::TypeMismatch, name + " is read as another type than it has",
                         "read it as declared and convert the value"));
-    for (Expr index : read.indices) require_affine(index, true, "the index");
+    for (Expr index : read.indices) require_index(index, "the index");
   }
 
   void require_affine(Expr e, bool piecewise, const std::string& what) {
     if (affine(e, piecewise)) return;
-    bool data = false;
-    walk(e, [&](Expr part) { data = data || part.as<Read>(); });
-    report(e, finding(Code::NotAffine, what + (data ? " depends on data" : " is not affine"),
-                      data ? "select on the data instead of indexing by it"
-                           : "use sums, constant factors, and `/` and `%` by positive constants"));
+    report(e, finding(Code::NotAffine, what + " is not affine",
+                      "use sums, constant factors, and `/` and `%` by positive constants"));
+  }
+
+  // An index or a bound: it may hold integers that are read, of which a range is known.
+  void require_index(Expr e, const std::string& what) {
+    if (!depends_on_data(e)) return require_affine(e, true, what);
+    if (!affine(e, true, true)) {
+      report(e, finding(Code::NotAffine, what + " depends on data and is not affine",
+                        "convert an integer that is read, as in `x[index(row[i]) + 1]`"));
+      return;
+    }
+    Context scratch;
+    if (value_range(scratch, algorithm_, e)) return;
+    report(e, finding(Code::UnknownValues, what + " depends on data of which no range is known",
+                      "declare one, as in `input row : i32[N] range 0 .. M`, or clamp the index: "
+                      "`max(min(index(row[i]), M - 1), 0)`"));
+  }
+
+  void verify_facts(const Input& input) {
+    const Facts& facts = input.facts;
+    if (!facts.any() && !facts.clamp && !facts.assumed) return;
+    const std::string name = in_backticks(input.name.text());
+    auto refuse = [&](std::string message, std::string remedy) {
+      Diagnostic d = finding(Code::FactForm, std::move(message), std::move(remedy));
+      d.span = input.span;
+      out_.push_back(std::move(d));
+    };
+    if (!is_integer(input.type))
+      return refuse("a fact about the values of " + name + ", which is no tensor of integers",
+                    "declare facts of what others use as indices");
+    if (!facts.any() || (facts.clamp && !facts.lower))
+      return refuse(facts.clamp ? "`clamp` of " + name + " without a range"
+                                : "`assumed` of " + name + " without a fact",
+                    "write the range, as in `range 0 .. N clamp`");
+    if ((facts.monotone || facts.injective) && input.shape.empty())
+      return refuse("an order of the values of " + name + ", which has one",
+                    "declare it of a tensor with a dimension");
+    if (facts.injective && (!facts.lower || facts.clamp))
+      return refuse("`injective` of " + name + (facts.clamp ? " with `clamp`, which may join values"
+                                                            : " without a range"),
+                    "write `range 0 .. N injective`");
+    if (facts.clamp && facts.assumed)
+      return refuse("`clamp` of " + name + " is done, not assumed", "drop one of the two");
+    if (!facts.lower) return;
+    for (Expr bound : {facts.lower, facts.upper}) verify_shape(bound);
+  }
+
+  // Reads and constants under selects.
+  void verify_view(const Equation& equation) {
+    if (!equation.is_view) return;
+    const std::function<bool(Expr)> reads_only = [&](Expr e) {
+      if (const auto* choice = e.as<Select>())
+        return reads_only(choice->then_value) && reads_only(choice->else_value);
+      return e.as<Read>() || e.as<IntConst>() || e.as<FloatConst>() || e.as<BoolConst>();
+    };
+    if (!equation.is_output && reads_only(equation.value)) return;
+    report(equation.value, finding(Code::ViewForm,
+                                   in_backticks(equation.name.text()) +
+                                       " is a view, but " +
+                                       (equation.is_output ? "an output too" : "computes something"),
+                                   "read cells of tensors, chosen by `select`, or drop `view`"));
   }
 
   void verify_shape(Expr extent) {
@@ -269,6 +333,7 @@ class Verifier {
                          in_backticks(type_text(equation.type)),
                      "convert it to the declared type"));
     verify_parts(equation, fold);
+    verify_view(equation);
     for (const TensorPart& part : equation.tensors())
       tensors_[part.name] = {part.type, equation.indices.size()};
   }
@@ -461,8 +526,8 @@ class Verifier {
   void verify_ranges(const Fold& fold, std::unordered_set<Symbol>& vars, Span span) {
     for (std::size_t i = 0; i < fold.vars.size(); ++i) {
       for (Expr bound : {fold.lower[i], fold.upper[i]}) {
-        verify_names(bound, {&vars, false});
-        require_affine(bound, true, "the bound");
+        verify_names(bound, {&vars, true});
+        require_index(bound, "the bound");
       }
       bind(fold.vars[i], vars, span);
     }
@@ -526,7 +591,7 @@ class Verifier {
       if (vars.contains(var)) bind(var, vars, equation.span);
     for (Expr index : fold.at) {
       verify_names(index, {&own, true});
-      require_affine(index, true, "the index");
+      require_index(index, "the index");
     }
     for (Expr term : fold.body) verify_names(term, {&own, true});
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "frontend/ir/facts.h"
 #include "frontend/ir/walk.h"
 #include "schedules/polyhedra/index.h"
 
@@ -36,6 +37,25 @@ static std::unordered_map<const ir::ExprNode*, Region> evaluated_where(ir::Expr 
   return result;
 }
 
+// Any cell from the least to the greatest value that the facts allow.
+static Region range_of_data(const ir::Algorithm& algorithm, ir::Expr index, const std::string& cell) {
+  ir::Context scratch;
+  const auto range = ir::value_range(scratch, algorithm, index);
+  if (!range) return Region{{}, false};
+  const AffineExpr value = AffineExpr::variable(cell);
+  Region sides[2] = {{{}, false}, {{}, false}};
+  for (const bool upper : {false, true}) {
+    const auto cases = index_cases(upper ? range->high : range->low);
+    if (!cases) return Region{{}, false};
+    for (const IndexCase& one : cases->cases) {
+      BasicSet piece = one.condition;
+      sides[upper].pieces.push_back(upper ? piece.at_least(one.value, value)
+                                          : piece.at_least(value, one.value));
+    }
+  }
+  return meet(sides[0], sides[1]);
+}
+
 // The relation of one read or write; `where` is the region of its evaluation within the iteration domain.
 static Access access_of(const ir::Algorithm& algorithm, Symbol tensor, const ir::Read* read,
                         NodeList<ir::Expr> indices, const Space& points, const Region& where) {
@@ -47,7 +67,9 @@ static Access access_of(const ir::Algorithm& algorithm, Symbol tensor, const ir:
   for (std::size_t k = 0; k < indices.size(); ++k) {
     AffineExpr cell = AffineExpr::variable(cells[k]);
     Region index;
-    if (std::optional<IndexCases> cases = index_cases(indices[k])) {
+    if (ir::depends_on_data(indices[k])) {
+      index = range_of_data(algorithm, indices[k], cells[k]);
+    } else if (std::optional<IndexCases> cases = index_cases(indices[k])) {
       index.exact = cases->exact;
       for (const IndexCase& one : cases->cases) {
         BasicSet piece = one.condition;
@@ -95,6 +117,15 @@ class Reader {
     if (fold->is_update())
       out_.push_back(access_of(algorithm_, equation_.tensors()[0].name, nullptr, fold->at,
                                terms.space, terms.region));
+    // Bounds are evaluated outside of their own variable; what is read there does not depend on data again.
+    Part bounds = fold->is_update() ? variables(*fold) : everything();
+    if (!fold->scan) {
+      bounds.region = fold->is_update() ? Region::everywhere() : indices().region;
+      for (std::size_t i = 0; i < fold->vars.size(); ++i) {
+        add({fold->lower[i], fold->upper[i]}, bounds);
+        bounds.region = meet(bounds.region, variable_region(algorithm_, *fold, i));
+      }
+    }
     add({fold->base.begin(), fold->base.end()}, indices());
     add({fold->on_empty.begin(), fold->on_empty.end()}, indices());
     return std::move(out_);

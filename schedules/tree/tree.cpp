@@ -49,6 +49,7 @@ std::vector<Symbol> ordered_dimensions(const ir::Equation& equation) {
 Tree default_tree(const ir::Algorithm& algorithm) {
   Tree tree;
   for (const ir::Equation& equation : algorithm.equations) {
+    if (equation.is_view) continue;
     Nest nest;
     nest.name = equation.name;
     for (Symbol dim : dimensions(equation)) nest.loops.push_back({dim, LoopKind::Serial, false});

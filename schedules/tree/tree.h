@@ -99,7 +99,7 @@ struct Nest {
 
 struct Tree {
   std::vector<Nest> nests;  // producers before consumers; in the order of order_nests()
-  std::vector<Symbol> inlined;  // equations substituted into their readers, sorted
+  std::vector<Symbol> inlined;  // equations substituted into their readers, sorted; views are without saying
 
   const Nest* find(Symbol nest) const;
   Nest* find(Symbol nest);
@@ -119,7 +119,7 @@ struct Schedule {
 };
 bool operator==(const Schedule& a, const Schedule& b);
 
-// Every equation at the root, its loops serial in the order of its dimensions.
+// Every equation but the views at the root, its loops serial in the order of its dimensions.
 Tree default_tree(const ir::Algorithm& algorithm);
 
 // The order of nests that the text form has: a nest directly after the nests placed in its loops, which

@@ -36,6 +36,8 @@ class Verifier {
  public:
   Verifier(const ir::Algorithm& algorithm, const Tree& tree)
       : algorithm_(algorithm), tree_(tree), inlined_(tree.inlined.begin(), tree.inlined.end()) {
+    for (const ir::Equation& equation : algorithm.equations)
+      if (equation.is_view) views_.insert(equation.name);
     // Producers come first, so each equation is read through once, however long a chain of inlining is.
     for (const ir::Equation& equation : algorithm.equations) {
       std::set<Symbol>& through = reads_[equation.name];
@@ -65,7 +67,7 @@ class Verifier {
   }
 
  private:
-  bool inlined(Symbol name) const { return inlined_.contains(name); }
+  bool inlined(Symbol name) const { return inlined_.contains(name) || views_.contains(name); }
 
   Result<Ok> names() {
     std::set<Symbol> seen;
@@ -77,6 +79,8 @@ class Verifier {
           (!is_equation && algorithm_.find_input(nest.name)))
         return malformed(quoted(nest.name) + " names both a tensor and a staged copy",
                          "give the staged copy a name that no tensor has");
+      if (views_.contains(nest.name))
+        return malformed(quoted(nest.name) + " is a view and has a nest", "drop the nest");
       if (inlined(nest.name))
         return malformed(quoted(nest.name) + " is inlined and has a nest", "drop one of the two");
     }
@@ -86,6 +90,8 @@ class Verifier {
                        "name each inlined equation once, in order of the alphabet");
     for (Symbol name : tree_.inlined) {
       const ir::Equation* e = algorithm_.find_equation(name);
+      if (views_.contains(name))
+        return malformed(quoted(name) + " is a view, which is inlined without saying", "drop it");
       if (!e || e->is_output || e->fold())
         return malformed(quoted(name) + " is " +
                              (!e             ? "not an equation"
@@ -468,6 +474,7 @@ class Verifier {
   const ir::Algorithm& algorithm_;
   const Tree& tree_;
   std::set<Symbol> inlined_;
+  std::set<Symbol> views_;  // always inlined
   std::map<Symbol, Symbol> equation_of_;  // of the parts of equations that have some
   std::map<Symbol, std::set<Symbol>> reads_;  // the tensors that remain once inlining is done
 };
