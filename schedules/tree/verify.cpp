@@ -318,6 +318,15 @@ class Verifier {
       return malformed(quoted(nest.name) + " is placed inside a loop of " + quoted(owner->name) +
                            ", which is an update: its terms go to any cell",
                        "place it elsewhere, or leave it at the root");
+    if (around && !nest.stage && reads_outside_terms(*around, nest.name))
+      for (const Loop& loop : owner->loops) {
+        if (fold_loops(*owner).contains(loop.name))
+          return malformed(quoted(nest.name) + " is placed inside the reduction of " +
+                               quoted(owner->name) + ", which reads it outside of its terms too",
+                           "place it at a loop over the results, or leave it at the root",
+                           {{"loop", std::string(loop.name.text())}});
+        if (loop.name == nest.at->loop) break;
+      }
     const Nest* n = owner;
     for (std::size_t hops = 0; n; ++hops) {
       if (n->name == nest.name || hops > tree_.nests.size())
@@ -326,6 +335,34 @@ class Verifier {
       n = n->at ? tree_.find(n->at->nest) : nullptr;
     }
     return Ok{};
+  }
+
+  // The loops that are made of variables of the reduction.
+  std::set<Symbol> fold_loops(const Nest& nest) const {
+    const std::vector<Symbol> folded = fold_dimensions(nest);
+    std::set<Symbol> out(folded.begin(), folded.end());
+    for (const Step& step : nest.steps) {
+      const auto* s = std::get_if<SplitStep>(&step);
+      const auto* f = std::get_if<FuseStep>(&step);
+      if (s && out.contains(s->parent)) out.insert({s->outer, s->inner});
+      if (f && out.contains(f->outer)) out.insert(f->fused);
+    }
+    return out;
+  }
+
+  // In what an empty reduction is worth, or in bounds: where no loop of the reduction runs.
+  bool reads_outside_terms(const ir::Equation& reader, Symbol tensor) const {
+    const ir::Fold* fold = reader.fold();
+    if (!fold || fold->scan) return false;
+    for (NodeList<Expr> list : {fold->on_empty, fold->lower, fold->upper})
+      for (Expr root : list)
+        for (const ir::Read* read : ir::reads(root)) {
+          if (read->tensor == tensor) return true;
+          const auto through = reads_.find(read->tensor);
+          if (inlined(read->tensor) && through != reads_.end() && through->second.contains(tensor))
+            return true;
+        }
+    return false;
   }
 
   Result<Ok> layout(const Nest& nest) {
