@@ -81,7 +81,8 @@ struct Equation {
   std::vector<TensorPart> parts;  // of a fold of several fields; else empty
   Expr value;
   bool is_output = false;
-  bool is_view = false;  // `view y[i] = x[N - 1 - i]`: a reading of other cells, which is never stored
+  bool is_view =
+      false;  // `view y[i] = x[N - 1 - i]`: a reading of other cells, which is never stored
   Span span;
 
   // The fold at the root (under a cast at most), or null.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/ir/declarations_json.h"
 
+#include "frontend/ir/json.h"
+
 #include "frontend/base/format.h"
 
 namespace tilewright::ir {

@@ -23,7 +23,8 @@ std::optional<std::int64_t> constant(Expr e) {
 // Interval arithmetic over expressions. Integers are followed as far as nothing can wrap.
 class RangeFinder {
  public:
-  RangeFinder(Context& context, const Algorithm& algorithm) : context_(context), algorithm_(algorithm) {}
+  RangeFinder(Context& context, const Algorithm& algorithm)
+      : context_(context), algorithm_(algorithm) {}
 
   // `vars`: what stands for variables; null: themselves.
   Range of(Expr e, const Variables* vars) {
@@ -54,9 +55,9 @@ class RangeFinder {
     const ScalarType from = cast.value.type();
     const bool whole = from == ScalarType::Index || is_integer(from);
     // Every index is an i64, and an integer is one of any wider type.
-    const bool holds = cast.type == ScalarType::Index || cast.type == ScalarType::I64 ||
-                       (is_integer(cast.type) && is_integer(from) &&
-                        size_bytes(from) <= size_bytes(cast.type));
+    const bool holds =
+        cast.type == ScalarType::Index || cast.type == ScalarType::I64 ||
+        (is_integer(cast.type) && is_integer(from) && size_bytes(from) <= size_bytes(cast.type));
     return whole && holds ? of(cast.value, vars) : std::nullopt;
   }
 
@@ -160,7 +161,12 @@ Result<Ok> check_facts(Symbol name, const Facts& facts, const Bindings& bindings
   if (!facts.any() || tensor.data.empty()) return Ok{};
   const std::string shown = "`" + std::string(name.text()) + "`";
   auto broken = [&](std::size_t at, std::string message) {
-    Diagnostic out{Code::FactBroken, span, std::move(message), "give values that have what is declared of them", {}, {}};
+    Diagnostic out{Code::FactBroken,
+                   span,
+                   std::move(message),
+                   "give values that have what is declared of them",
+                   {},
+                   {}};
     std::vector<std::int64_t> cell(tensor.shape.size());
     auto rest = static_cast<std::int64_t>(at);
     for (std::size_t d = cell.size(); d-- > 0; rest /= tensor.shape[d])
@@ -171,10 +177,10 @@ Result<Ok> check_facts(Symbol name, const Facts& facts, const Bindings& bindings
   };
   Bounds bounds{0, 0};
   if (facts.lower) bounds = bounds_of(facts, bindings);
-  const std::string range =
-      std::to_string(bounds.lower) + " .. " + std::to_string(bounds.upper);
+  const std::string range = std::to_string(bounds.lower) + " .. " + std::to_string(bounds.upper);
   if (facts.clamp && bounds.lower >= bounds.upper)
-    return broken(0, "the range " + range + " of " + shown + " is empty, so nothing can be clamped to it");
+    return broken(
+        0, "the range " + range + " of " + shown + " is empty, so nothing can be clamped to it");
   if (facts.assumed) return Ok{};
   const auto row = static_cast<std::size_t>(tensor.shape.empty() ? 1 : tensor.shape.back());
   std::unordered_set<std::int64_t> seen;
@@ -186,7 +192,8 @@ Result<Ok> check_facts(Symbol name, const Facts& facts, const Bindings& bindings
     if (facts.monotone && i % row != 0 && value < tensor.data[i - 1].i)
       return broken(i, "the values of " + shown + " fall, which are declared `monotone`");
     if (facts.injective && !seen.insert(value).second)
-      return broken(i, "a value of " + shown + " stands twice in a row, which is declared `injective`");
+      return broken(
+          i, "a value of " + shown + " stands twice in a row, which is declared `injective`");
   }
   return Ok{};
 }

@@ -116,8 +116,55 @@ class Generator {
     input.name = context_.symbol("x" + std::to_string(number));
     input.type = random_.pick(types_);
     input.shape = random_shape();
+    input.is_const = random_.chance(10);
+    if (random_.chance(35)) make_facts(input);
     tensors_.push_back({input.name, input.type, input.shape, false});
     algorithm_.inputs.push_back(std::move(input));
+  }
+
+  // A tensor of indices.
+  void make_facts(Input& input) {
+    input.type = random_.chance(70) ? ScalarType::I32 : ScalarType::I64;
+    while (input.shape.size() > 1) input.shape.pop_back();
+    Facts& facts = input.facts;
+    facts.lower = context_.index(0);
+    facts.upper = random_size();
+    facts.clamp = random_.chance(30);
+    if (!input.shape.empty()) {
+      facts.monotone = random_.chance(20);
+      facts.injective = !facts.clamp && !facts.monotone && random_.chance(15);
+    }
+    facts.assumed = !facts.clamp && random_.chance(15);
+    fact_tensors_.push_back(input);
+  }
+
+  // A value below `size` that a tensor holds, or null. Cells of rank 0 or at a variable of that range.
+  Expr data_below(Expr size) {
+    for (const Input& input : fact_tensors_) {
+      if (!(input.facts.upper == size)) continue;
+      if (input.shape.empty())
+        return context_.cast(ScalarType::Index, context_.read(input.name, {}, input.type));
+      for (const BoundVar& v : vars_) {
+        if (!(v.below == input.shape[0])) continue;
+        const Expr at[] = {v.var};
+        return context_.cast(ScalarType::Index, context_.read(input.name, at, input.type));
+      }
+    }
+    return {};
+  }
+
+  // A cell of a tensor, or nothing where there is none.
+  bool make_view(Equation& equation) {
+    const TensorInfo& tensor = random_.pick(tensors_);
+    std::vector<Expr> indices;
+    Expr guard = context_.boolean(true);
+    for (Expr size : tensor.shape) indices.push_back(index_below(size, guard));
+    equation.type = tensor.type;
+    equation.value =
+        context_.select(guard, context_.read(tensor.name, indices, tensor.type), zero(tensor.type));
+    equation.is_view = true;
+    equation.is_output = false;
+    return tensor.may_be_huge;
   }
 
   void make_equation(int number, bool last) {
@@ -134,7 +181,10 @@ class Generator {
       vars_.push_back({context_.var(equation.indices.back()), equation.shape[i]});
     }
     const int choice = random_.between(0, 99);
-    if (choice < 40)
+    bool huge_view = false;
+    if (!last && random_.chance(8))
+      huge_view = make_view(equation);
+    else if (choice < 40)
       equation.value = value(equation.type, options_.max_depth);
     else if (choice < 70 && equation.type != ScalarType::Bool)
       equation.value = make_fold(equation.type);
@@ -147,7 +197,7 @@ class Generator {
     equation.type = equation.value.type();
     // An empty `min` or `max` is infinite and a long `prod` may become so.
     const Fold* fold = equation.fold();
-    const bool huge = fold && fold->monoid_kind() != Monoid::Sum;
+    const bool huge = huge_view || (fold && fold->monoid_kind() != Monoid::Sum);
     const auto names = fold ? part_names(algorithm_, *fold) : std::vector<std::string>();
     for (std::size_t i = 0; i < names.size(); ++i)
       equation.parts.push_back({context_.symbol(name + "." + names[i]), fold->body[i].type()});
@@ -169,8 +219,10 @@ class Generator {
     for (int i = 0; i < count; ++i) {
       Expr below = random_size();
       Expr high = below;
+      // Ragged: as far as the data says.
+      if (const Expr data = random_.chance(20) ? data_below(below) : Expr()) high = data;
       // Triangular: up to and with an outer index or an earlier variable.
-      if (!vars_.empty() && random_.chance(25)) {
+      if (high == below && !vars_.empty() && random_.chance(25)) {
         const BoundVar var = random_.pick(vars_);
         high = context_.add(var.var, context_.index(1));
         below = var.below;
@@ -482,6 +534,7 @@ class Generator {
 
   // An index below `size`; what must hold for that is added to the guard.
   Expr index_below(Expr size, Expr& guard) {
+    if (const Expr data = random_.chance(30) ? data_below(size) : Expr()) return data;
     std::vector<Expr> exact;
     for (const BoundVar& v : vars_) {
       if (v.below == size) exact.push_back(v.var);
@@ -528,6 +581,7 @@ class Generator {
   std::vector<ScalarType> types_;
   std::vector<Expr> extents_;
   std::vector<TensorInfo> tensors_;
+  std::vector<Input> fact_tensors_;
   std::vector<BoundVar> vars_;
   Algorithm algorithm_;
 };

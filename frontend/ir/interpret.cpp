@@ -93,8 +93,7 @@ Result<Interpretation> interpret_all(const Algorithm& algorithm, const Bindings&
         check_tensor(input.name, input.type, input.shape, bindings, inputs, input.span));
     const Tensor& given = inputs.at(input.name);
     TILEWRIGHT_CHECK_OK(check_facts(input.name, input.facts, bindings, given, input.span));
-    if (input.facts.clamp)
-      changed[input.name] = clamped(input.facts, bindings, given);
+    if (input.facts.clamp) changed[input.name] = clamped(input.facts, bindings, given);
     const Tensor& tensor = input.facts.clamp ? changed[input.name] : given;
     if (holds_nan(tensor)) {
       nan_given = true;

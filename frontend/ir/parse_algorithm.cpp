@@ -6,6 +6,7 @@
 
 #include "frontend/base/format.h"
 #include "frontend/ir/declarations.h"
+#include "frontend/ir/inline_call.h"
 #include "frontend/ir/parse_monoid.h"
 #include "frontend/ir/reduction.h"
 #include "frontend/ir/text.h"
@@ -24,32 +25,45 @@ class Reader {
         extents_(context, extent_scope_, cursor_),
         names_(context, scope_, cursor_) {
     extents_.set_outside(&scope_);
-    names_.set_monoids(&algorithm_.monoids);
+    names_.set_monoids(&monoids_);
   }
 
+  // The last algorithm of the file; those before it are what it may call.
   Result<Algorithm> read() {
     bool good = true;
     while (good && cursor_.at("monoid")) {
       auto declared = parse_monoid(cursor_, context_);
       good = declared.has_value();
-      if (declared) algorithm_.monoids.push_back(std::move(*declared));
+      if (declared) monoids_.push_back(std::move(*declared));
     }
-    if (good && header()) {
-      while (!cursor_.at_end() && !cursor_.at("}")) {
-        const std::size_t begin = cursor_.position();
-        if (!statement()) cursor_.skip_statement(begin);
-      }
-      cursor_.expect("}", "to end the algorithm");
-      if (!cursor_.at_end() && !cursor_.failed())
-        cursor_.unexpected("the end of the text", "one file holds one algorithm");
+    for (bool more = good; more;) {
+      algorithm_ = Algorithm();
+      algorithm_.monoids = monoids_;
+      extent_scope_ = Scope();
+      scope_ = Scope();
+      spans_ = AlgorithmSpans();
+      if (!algorithm()) break;
+      if (!cursor_.failed())
+        for (Diagnostic& d : verify(algorithm_, &spans_)) cursor_.report(std::move(d));
+      more = cursor_.at("algorithm");
+      if (more) library_.push_back(std::move(algorithm_));
     }
-    if (!cursor_.failed())
-      for (Diagnostic& d : verify(algorithm_, &spans_)) cursor_.report(std::move(d));
+    if (!cursor_.at_end() && !cursor_.failed())
+      cursor_.unexpected("the end of the text", "a file holds algorithms alone");
     if (cursor_.failed()) return Failure{cursor_.take_diagnostics()};
     return std::move(algorithm_);
   }
 
  private:
+  bool algorithm() {
+    if (!header()) return false;
+    while (!cursor_.at_end() && !cursor_.at("}")) {
+      const std::size_t begin = cursor_.position();
+      if (!statement()) cursor_.skip_statement(begin);
+    }
+    return cursor_.expect("}", "to end the algorithm");
+  }
+
   bool header() {
     if (!cursor_.expect("algorithm", "at the beginning", "begin with `algorithm name(M, N) {`"))
       return false;
@@ -92,7 +106,107 @@ class Reader {
     is_view_ = !is_output && cursor_.accept("view");
     const auto name = cursor_.expect_name(
         "an equation", "write `requires`, `input`, `output` or an equation, as in `c[i] = a[i]`");
-    return name && equation(*name, is_output, begin);
+    if (!name) return false;
+    if (cursor_.at(",") || at_call()) return call(*name, is_output, begin);
+    return equation(*name, is_output, begin);
+  }
+
+  // `= cell(x = ` or `= cell()`: no value of an equation looks like this.
+  bool at_call() const {
+    return cursor_.at("=") && cursor_.peek(1).kind == TokenKind::Name &&
+           cursor_.peek(2).text == "(" &&
+           ((cursor_.peek(3).kind == TokenKind::Name && cursor_.peek(4).text == "=") ||
+            (cursor_.peek(3).text == ")" && find_algorithm(cursor_.peek(1).text)));
+  }
+
+  const Algorithm* find_algorithm(std::string_view name) const {
+    for (const Algorithm& a : library_)
+      if (a.name.text() == name) return &a;
+    return nullptr;
+  }
+
+  // `h, c = cell(x = xs, w = w[0])`.
+  bool call(const Token& first, bool is_output, std::uint32_t begin) {
+    std::vector<Token> results = {first};
+    while (cursor_.accept(",")) {
+      const auto name =
+          cursor_.expect_name("the name of a result", "name it, as in `h, c = cell(...)`");
+      if (!name) return false;
+      results.push_back(*name);
+    }
+    if (!cursor_.expect("=", "after the results", "write `h = cell(x = xs)`")) return false;
+    const auto callee =
+        cursor_.expect_name("the name of an algorithm", "call one that stands before");
+    if (!callee || !cursor_.expect("(", "after the name of the algorithm")) return false;
+    Call made;
+    bool good = arguments(made);
+    if (!cursor_.expect(")", "after the arguments")) return false;
+    made.span = cursor_.span_from(begin);
+    made.callee = find_algorithm(callee->text);
+    if (!made.callee) {
+      cursor_.report(Code::UnknownName, callee->span,
+                     in_backticks(callee->text) + " is no algorithm that stands before this one",
+                     "write it before its caller in the file");
+      good = false;
+    }
+    for (const Token& result : results) made.results.push_back(context_.symbol(result.text));
+    auto inlined = good ? inline_call(context_, algorithm_, made) : Failure{};
+    if (good && !inlined.ok())
+      for (Diagnostic d : inlined.diagnostics()) cursor_.report(std::move(d));
+    if (!inlined.ok()) {
+      for (const Token& result : results)
+        names_.declare(result, {Meaning::Kind::Broken, ScalarType::Index, 0, result.span});
+      return true;
+    }
+    for (Expr requirement : inlined->requirements) {
+      algorithm_.requirements.push_back(requirement);
+      algorithm_.requirement_spans.push_back(made.span);
+    }
+    for (Equation& equation : inlined->equations)
+      add_inlined(std::move(equation), results, is_output);
+    return true;
+  }
+
+  void add_inlined(Equation equation, const std::vector<Token>& results, bool is_output) {
+    Token name = results[0];
+    name.text = equation.name.text();
+    for (const Token& result : results)
+      if (result.text == equation.name.text()) {
+        name = result;
+        equation.is_output = is_output;
+        equation.is_view = equation.is_view && !is_output;
+      }
+    const bool fresh = equation.parts.empty()
+                           ? names_.declare(name, {Meaning::Kind::Tensor, equation.type,
+                                                   equation.indices.size(), name.span})
+                           : declare_parts(name, equation);
+    if (fresh) algorithm_.equations.push_back(std::move(equation));
+  }
+
+  bool arguments(Call& call) {
+    bool good = true;
+    while (!cursor_.at(")")) {
+      Argument argument;
+      const auto input = cursor_.expect_name("an input of the algorithm", "write `x = xs`");
+      if (!input || !cursor_.expect("=", "after the input")) return false;
+      const auto tensor = cursor_.expect_name("a tensor", "give it a tensor, as in `w = ws[0]`");
+      if (!tensor) return false;
+      argument.input = context_.symbol(input->text);
+      argument.tensor = context_.symbol(tensor->text);
+      if (cursor_.accept("[")) {
+        const auto list = parse_index_list(cursor_);
+        if (!list) return false;
+        for (const SyntaxPtr& index : *list) {
+          argument.leading.push_back(
+              extents_.expression_of(*index, ScalarType::Index, "a fixed index"));
+          good = good && argument.leading.back();
+        }
+      }
+      argument.span = cursor_.span_from(input->span.begin);
+      call.arguments.push_back(std::move(argument));
+      if (!cursor_.accept(",")) break;
+    }
+    return good;
   }
 
   bool input(std::uint32_t begin, bool is_const) {
@@ -307,6 +421,8 @@ class Reader {
   Elaborator names_;
   AlgorithmSpans spans_;
   bool is_view_ = false;  // the statement at hand
+  std::vector<MonoidDecl> monoids_;
+  std::vector<Algorithm> library_;  // what stands before in the file
   Algorithm algorithm_;
 };
 

@@ -264,8 +264,8 @@ class Verifier {
       return refuse("an order of the values of " + name + ", which has one",
                     "declare it of a tensor with a dimension");
     if (facts.injective && (!facts.lower || facts.clamp))
-      return refuse("`injective` of " + name + (facts.clamp ? " with `clamp`, which may join values"
-                                                            : " without a range"),
+      return refuse("`injective` of " + name +
+                        (facts.clamp ? " with `clamp`, which may join values" : " without a range"),
                     "write `range 0 .. N injective`");
     if (facts.clamp && facts.assumed)
       return refuse("`clamp` of " + name + " is done, not assumed", "drop one of the two");
@@ -282,11 +282,11 @@ class Verifier {
       return e.as<Read>() || e.as<IntConst>() || e.as<FloatConst>() || e.as<BoolConst>();
     };
     if (!equation.is_output && reads_only(equation.value)) return;
-    report(equation.value, finding(Code::ViewForm,
-                                   in_backticks(equation.name.text()) +
-                                       " is a view, but " +
-                                       (equation.is_output ? "an output too" : "computes something"),
-                                   "read cells of tensors, chosen by `select`, or drop `view`"));
+    report(equation.value,
+           finding(Code::ViewForm,
+                   in_backticks(equation.name.text()) + " is a view, but " +
+                       (equation.is_output ? "an output too" : "computes something"),
+                   "read cells of tensors, chosen by `select`, or drop `view`"));
   }
 
   void verify_shape(Expr extent) {

@@ -89,6 +89,8 @@ Result<Stmt> NestEmitter::emit(const Env& env) {
   TILEWRIGHT_CHECK_OK(plan());
   Point point;
   point.env = env;
+  // Bounds read what stands outside of the nest.
+  space_.read_data([&](Expr bound) { return builder_.localise(env, bound, {}); });
   return update_ ? update(point) : level(0, point);
 }
 

@@ -98,8 +98,11 @@ class Reader {
     auto tensor = ir::parse_tensor_type(cursor_, extents_);
     declare_tensor(*name, tensor);
     if (!tensor) return false;
+    std::optional<ir::Facts> facts = ir::Facts();
+    if (!is_output) facts = ir::parse_facts(cursor_, extents_, context_, tensor->shape);
+    if (!facts) return false;
     program_.parameters.push_back(
-        {context_.symbol(name->text), tensor->type, std::move(tensor->shape), is_output});
+        {context_.symbol(name->text), tensor->type, std::move(tensor->shape), is_output, *facts});
     return true;
   }
 

@@ -159,6 +159,7 @@ struct Parameter {
   ScalarType type = ScalarType::F32;
   std::vector<Expr> shape;
   bool is_output = false;
+  ir::Facts facts;  // of an input; its reads of a clamped one are written with the clamp
 };
 
 // One function of the library. Extents and requirements are those of the algorithm, with the

@@ -38,7 +38,8 @@ static std::unordered_map<const ir::ExprNode*, Region> evaluated_where(ir::Expr 
 }
 
 // Any cell from the least to the greatest value that the facts allow.
-static Region range_of_data(const ir::Algorithm& algorithm, ir::Expr index, const std::string& cell) {
+static Region range_of_data(const ir::Algorithm& algorithm, ir::Expr index,
+                            const std::string& cell) {
   ir::Context scratch;
   const auto range = ir::value_range(scratch, algorithm, index);
   if (!range) return Region{{}, false};

@@ -99,7 +99,8 @@ struct Nest {
 
 struct Tree {
   std::vector<Nest> nests;  // producers before consumers; in the order of order_nests()
-  std::vector<Symbol> inlined;  // equations substituted into their readers, sorted; views are without saying
+  std::vector<Symbol>
+      inlined;  // equations substituted into their readers, sorted; views are without saying
 
   const Nest* find(Symbol nest) const;
   Nest* find(Symbol nest);
