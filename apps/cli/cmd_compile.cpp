@@ -88,7 +88,7 @@ class Compile final : public Verb {
     if (!report) return false;
     report_ = *std::move(report);
     if (report_.verdict == check::Verdict::Refuted) {
-      report_findings(session, work, report_);
+      report_findings(session, work, report_, work.program_source());
       return false;
     }
     const bool checked = report_.verdict == check::Verdict::Checked;
@@ -124,7 +124,7 @@ class Compile final : public Verb {
       options.want_ir = wants("llvm");
       auto made = session.take(
           artifact::make_artifact(work.context(), work.program(), target, origin(work), options),
-          work.algorithm_source());
+          work.program_source() ? work.program_source() : work.algorithm_source());
       if (!made) return kExitDiagnostics;
       built = *std::move(made);
     }

@@ -124,12 +124,16 @@ std::optional<Facts> parse_facts(TextCursor& cursor, Elaborator& elaborator, Con
   return facts;
 }
 
-bool parse_requirements(TextCursor& cursor, Elaborator& elaborator, std::vector<Expr>& out) {
+bool parse_requirements(TextCursor& cursor, Elaborator& elaborator, std::vector<Expr>& out,
+                        std::vector<Span>* spans) {
   do {
+    const std::uint32_t begin = cursor.peek().span.begin;
     const SyntaxPtr syntax = parse_expr_syntax(cursor);
     if (!syntax) return false;
-    if (Expr expr = elaborator.expression_of(*syntax, ScalarType::Bool, "the requirement"))
+    if (Expr expr = elaborator.expression_of(*syntax, ScalarType::Bool, "the requirement")) {
       out.push_back(expr);
+      if (spans) spans->push_back(cursor.span_from(begin));
+    }
   } while (cursor.accept(","));
   return true;
 }

@@ -34,6 +34,7 @@ std::string print_facts(const Facts& facts);  // " range 0 .. N clamp", or nothi
 std::optional<Facts> parse_facts(TextCursor& cursor, Elaborator& elaborator, Context& context,
                                  std::span<const Expr> shape);
 // `1 <= S, S <= T` after `requires`, appended to out; false after reporting.
-bool parse_requirements(TextCursor& cursor, Elaborator& elaborator, std::vector<Expr>& out);
+bool parse_requirements(TextCursor& cursor, Elaborator& elaborator, std::vector<Expr>& out,
+                        std::vector<Span>* spans = nullptr);
 
 }  // namespace tilewright::ir

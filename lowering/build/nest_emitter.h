@@ -113,6 +113,7 @@ class NestEmitter {
   Stmt bind(std::vector<Expr>& values, std::string_view name, const std::function<Stmt()>& body);
 
   Result<Ok> plan();
+  Failure not_in_tile(std::size_t loop) const;
 
   Builder& builder_;
   ir::Context& context_;

@@ -8,9 +8,11 @@
 #include "frontend/ir/facts.h"
 #include "frontend/ir/given.h"
 #include "frontend/ir/interpret.h"
+#include "frontend/ir/text.h"
 #include "lowering/check/plan.h"
 #include "lowering/check/reach.h"
 #include "lowering/program/interpret.h"
+#include "schedules/polyhedra/instances.h"
 
 namespace tilewright::check {
 
@@ -68,10 +70,7 @@ class Checker {
     if (!runs.empty()) return runs;
     const std::vector<Candidate> chosen =
         choose_sizes(program_, options_.step_budget, options_.min_runs);
-    if (chosen.empty())
-      return fail(Code::NoSizes, {},
-                  "no sizes that were tried satisfy the declared ranges and `requires`",
-                  "widen the ranges, or name sizes that are allowed: check --sizes M=...");
+    if (chosen.empty()) return no_sizes();
     if (chosen.front().cost > options_.step_budget) {
       report_.reason = "one run at " + sizes_text(program_.extents, chosen.front().sizes) +
                        " takes about " + std::to_string(chosen.front().cost) +
@@ -85,6 +84,28 @@ class Checker {
       runs.push_back({chosen[i % chosen.size()].sizes, options_.seed + i, false});
     runs.push_back({chosen.front().sizes, options_.seed, true});
     return runs;
+  }
+
+  // At the requirement that leaves no sizes, where one is to blame.
+  Failure no_sizes() const {
+    ir::Algorithm ranges;
+    ranges.extents = algorithm_.extents;
+    const auto first = poly::first_contradiction(ranges, algorithm_.requirements);
+    if (!first)
+      return fail(Code::NoSizes, {},
+                  "no sizes that were tried satisfy the declared ranges and `requires`",
+                  "widen the ranges, or name sizes that are allowed: check --sizes M=...");
+    const auto& spans = algorithm_.requirement_spans;
+    Diagnostic d{Code::NoSizes,
+                 *first < spans.size() ? spans[*first] : Span{},
+                 "no sizes satisfy the declared ranges and `requires` up to " +
+                     in_backticks(ir::print(algorithm_.requirements[*first])),
+                 "drop a requirement, or widen it",
+                 {},
+                 {}};
+    for (std::size_t i = 0; i < *first; ++i)
+      d.evidence.emplace_back("requires", ir::print(algorithm_.requirements[i]));
+    return fail(std::move(d));
   }
 
   // False when the Program is refuted.

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "frontend/ir/algorithm.h"
@@ -162,6 +163,8 @@ struct Parameter {
   ir::Facts facts;  // of an input; its reads of a clamped one are written with the clamp
 };
 
+struct Places;  // places.h
+
 // One function of the library. Extents and requirements are those of the algorithm, with the
 // schedule's guard.
 struct Program {
@@ -171,6 +174,7 @@ struct Program {
   std::vector<Expr> requirements;
   std::vector<Parameter> parameters;  // inputs in order of declaration, then outputs
   Stmt body;
+  std::shared_ptr<const Places> places;  // null unless it was read from a text; not content
 
   const Parameter* find_parameter(Symbol name) const;
 };
