@@ -12,8 +12,9 @@ namespace tilewright::ir {
 
 namespace {
 
-using Range = std::optional<ValueRange>;
-using Variables = std::unordered_map<Symbol, ValueRange>;
+// Either end may be unknown: null.
+using Range = ValueRange;
+using Variables = std::unordered_map<Symbol, Range>;
 
 std::optional<std::int64_t> constant(Expr e) {
   const auto* known = e.as<IntConst>();
@@ -33,84 +34,103 @@ class RangeFinder {
     if (const auto* var = e.as<Var>()) {
       if (!vars) return point(e);
       const auto it = vars->find(var->name);
-      return it == vars->end() ? std::nullopt : Range(it->second);
+      return it == vars->end() ? Range{} : it->second;
     }
     if (const auto* read = e.as<Read>()) return of_tensor(read->tensor);
     if (const auto* cast = e.as<Cast>()) return of_cast(*cast, vars);
     if (const auto* choice = e.as<Select>())
       return hull(of(choice->then_value, vars), of(choice->else_value, vars));
     const auto* op = e.as<Op>();
-    return op ? of_op(*op, vars) : std::nullopt;
+    return op ? of_op(*op, vars) : Range{};
   }
 
  private:
-  static Range point(Expr e) { return ValueRange{e, e}; }
+  static Range point(Expr e) { return {e, e}; }
 
   Range hull(const Range& a, const Range& b) {
-    if (!a || !b) return std::nullopt;
-    return ValueRange{context_.min(a->low, b->low), context_.max(a->high, b->high)};
+    return {a.low && b.low ? context_.min(a.low, b.low) : Expr(),
+            a.high && b.high ? context_.max(a.high, b.high) : Expr()};
   }
 
   Range of_cast(const Cast& cast, const Variables* vars) {
     const ScalarType from = cast.value.type();
     const bool whole = from == ScalarType::Index || is_integer(from);
     // Every index is an i64, and an integer is one of any wider type.
-    const bool holds =
-        cast.type == ScalarType::Index || cast.type == ScalarType::I64 ||
-        (is_integer(cast.type) && is_integer(from) && size_bytes(from) <= size_bytes(cast.type));
-    return whole && holds ? of(cast.value, vars) : std::nullopt;
+    const bool holds = cast.type == ScalarType::Index || cast.type == ScalarType::I64 ||
+                       (is_integer(cast.type) && is_integer(from) &&
+                        size_bytes(from) <= size_bytes(cast.type));
+    return whole && holds ? of(cast.value, vars) : Range{};
+  }
+
+  // Of both ends, where they are known.
+  template <class F>
+  static Range each(const Range& a, F&& f) {
+    return {a.low ? f(a.low) : Expr(), a.high ? f(a.high) : Expr()};
   }
 
   Range of_op(const Op& op, const Variables* vars) {
     const bool index = op.type == ScalarType::Index;
-    if (!index && !is_integer(op.type)) return std::nullopt;
+    if (!index && !is_integer(op.type)) return {};
+    const bool two = op.args.size() > 1;
     const Range a = of(op.args[0], vars);
-    const Range b = op.args.size() > 1 ? of(op.args[1], vars) : std::nullopt;
-    const auto factor = op.args.size() > 1 ? constant(op.args[1]) : std::nullopt;
-    if (op.op == OpCode::Mod && factor.value_or(0) > 0)
-      return ValueRange{context_.index(0), context_.index(*factor - 1)};
-    if (op.op == OpCode::Min || op.op == OpCode::Max) return of_choice(op.op, a, b);
-    if (!a) return std::nullopt;
-    if (op.op == OpCode::Div && factor.value_or(0) > 0)
-      return ValueRange{context_.floor_div(a->low, context_.index(*factor)),
-                        context_.floor_div(a->high, context_.index(*factor))};
-    if (!index) return std::nullopt;
-    if (op.op == OpCode::Neg)
-      return ValueRange{context_.op(OpCode::Neg, {a->high}), context_.op(OpCode::Neg, {a->low})};
-    if (!b) return std::nullopt;
-    if (op.op == OpCode::Add)
-      return ValueRange{context_.add(a->low, b->low), context_.add(a->high, b->high)};
-    if (op.op == OpCode::Sub)
-      return ValueRange{context_.sub(a->low, b->high), context_.sub(a->high, b->low)};
-    if (op.op != OpCode::Mul) return std::nullopt;
-    const auto left = constant(op.args[0]);
-    if (!left && !factor) return std::nullopt;
-    const std::int64_t by = left ? *left : *factor;
-    const ValueRange& other = left ? *b : *a;
-    ValueRange out{context_.mul(other.low, context_.index(by)),
-                   context_.mul(other.high, context_.index(by))};
-    if (by < 0) std::swap(out.low, out.high);
-    return out;
+    const Range b = two ? of(op.args[1], vars) : Range{};
+    const auto factor = two ? constant(op.args[1]) : std::nullopt;
+    switch (op.op) {
+      case OpCode::Mod:
+        if (factor.value_or(0) <= 0) return {};
+        return {context_.index(0), context_.index(*factor - 1)};
+      case OpCode::Min:
+      case OpCode::Max: return of_choice(op.op, a, b);
+      case OpCode::Div:
+        if (factor.value_or(0) <= 0) return {};
+        return each(a, [&](Expr e) { return context_.floor_div(e, context_.index(*factor)); });
+      default: return index ? of_index_op(op, a, b) : Range{};
+    }
   }
 
-  // One known side bounds the result on that side; both ends are needed.
+  Range of_index_op(const Op& op, const Range& a, const Range& b) {
+    const auto sum = [&](Expr x, Expr y) { return x && y ? context_.add(x, y) : Expr(); };
+    const auto difference = [&](Expr x, Expr y) { return x && y ? context_.sub(x, y) : Expr(); };
+    switch (op.op) {
+      case OpCode::Neg: {
+        const Range out = each(a, [&](Expr e) { return context_.op(OpCode::Neg, {e}); });
+        return {out.high, out.low};
+      }
+      case OpCode::Add: return {sum(a.low, b.low), sum(a.high, b.high)};
+      case OpCode::Sub: return {difference(a.low, b.high), difference(a.high, b.low)};
+      case OpCode::Mul: {
+        const auto left = constant(op.args[0]);
+        const auto right = constant(op.args[1]);
+        if (!left && !right) return {};
+        const std::int64_t by = left ? *left : *right;
+        const Range out =
+            each(left ? b : a, [&](Expr e) { return context_.mul(e, context_.index(by)); });
+        return by < 0 ? Range{out.high, out.low} : out;
+      }
+      default: return {};
+    }
+  }
+
+  // A minimum is at most either side; it is at least something when both are.
   Range of_choice(OpCode op, const Range& a, const Range& b) {
-    if (!a || !b) return std::nullopt;
-    return ValueRange{context_.op(op, {a->low, b->low}), context_.op(op, {a->high, b->high})};
+    const auto both = [&](Expr x, Expr y) { return x && y ? context_.op(op, {x, y}) : Expr(); };
+    const auto either = [&](Expr x, Expr y) { return x && y ? context_.op(op, {x, y}) : x ? x : y; };
+    if (op == OpCode::Min) return {both(a.low, b.low), either(a.high, b.high)};
+    return {either(a.low, b.low), both(a.high, b.high)};
   }
 
   // Over all cells of the tensor: in extents alone.
   Range of_tensor(Symbol tensor) {
     if (const Input* input = algorithm_.find_input(tensor)) {
-      if (!input->facts.lower) return std::nullopt;
-      return ValueRange{copy_into(context_, input->facts.lower),
-                        context_.sub(copy_into(context_, input->facts.upper), context_.index(1))};
+      if (!input->facts.lower) return {};
+      return {copy_into(context_, input->facts.lower),
+              context_.sub(copy_into(context_, input->facts.upper), context_.index(1))};
     }
     const auto known = tensors_.find(tensor);
     if (known != tensors_.end()) return known->second;
-    tensors_[tensor] = std::nullopt;
+    tensors_[tensor] = {};
     const Equation* equation = algorithm_.definition(tensor);
-    return tensors_[tensor] = equation ? of_equation(*equation, tensor) : std::nullopt;
+    return tensors_[tensor] = equation ? of_equation(*equation, tensor) : Range{};
   }
 
   Range of_equation(const Equation& equation, Symbol tensor) {
@@ -122,14 +142,14 @@ class RangeFinder {
     const Fold* fold = equation.fold();
     if (!fold) return of(copy_into(context_, equation.value), &vars);
     // The last of several values is one of them.
-    if (fold->monoid_kind() != Monoid::Last || fold->body.size() != 1 || !(equation.name == tensor))
-      return std::nullopt;
+    const bool last = fold->monoid_kind() == Monoid::Last && fold->state.empty() &&
+                      fold->body.size() == 1 && equation.name == tensor;
+    if (!last) return {};
     const Range base = of(copy_into(context_, fold->base[0]), &vars);
-    for (std::size_t i = 0; !fold->scan && i < fold->vars.size(); ++i) {
-      const Range lower = of(copy_into(context_, fold->lower[i]), &vars);
-      const Range upper = of(copy_into(context_, fold->upper[i]), &vars);
-      if (!lower || !upper) return std::nullopt;
-      vars[fold->vars[i]] = {lower->low, context_.sub(upper->high, context_.index(1))};
+    for (std::size_t i = 0; i < fold->vars.size(); ++i) {
+      const Expr high = of(copy_into(context_, fold->upper[i]), &vars).high;
+      vars[fold->vars[i]] = {of(copy_into(context_, fold->lower[i]), &vars).low,
+                             high ? context_.sub(high, context_.index(1)) : Expr()};
     }
     return hull(base, of(copy_into(context_, fold->body[0]), &vars));
   }
@@ -151,7 +171,8 @@ Bounds bounds_of(const Facts& facts, const Bindings& bindings) {
 }  // namespace
 
 std::optional<ValueRange> value_range(Context& context, const Algorithm& algorithm, Expr expr) {
-  return RangeFinder(context, algorithm).of(copy_into(context, expr), nullptr);
+  const Range found = RangeFinder(context, algorithm).of(copy_into(context, expr), nullptr);
+  return found.low && found.high ? std::optional(found) : std::nullopt;
 }
 
 bool depends_on_data(Expr expr) { return !reads(expr).empty(); }

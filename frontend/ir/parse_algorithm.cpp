@@ -9,6 +9,7 @@
 #include "frontend/ir/inline_call.h"
 #include "frontend/ir/parse_monoid.h"
 #include "frontend/ir/reduction.h"
+#include "frontend/ir/sort_equations.h"
 #include "frontend/ir/text.h"
 #include "frontend/ir/verify.h"
 
@@ -266,8 +267,82 @@ class Reader {
     return head;
   }
 
+  bool is_sort(const Syntax& value) const {
+    if (value.kind != SyntaxKind::Fold || value.fold->form != FoldSyntax::Form::Reduction) return false;
+    for (const MonoidDecl& monoid : monoids_)
+      if (monoid.name.text() == value.text) return false;
+    return value.text == "sort" || value.text == "sort_descending";
+  }
+
+  bool sort(const Token& name, const Head& head, bool is_output, std::uint32_t begin) {
+    std::vector<Equation> made = sorted(name, head);
+    bool fresh = !made.empty();
+    for (Equation& equation : made) {
+      Token token = name;
+      token.text = equation.name.text();
+      fresh = names_.declare(token, {Meaning::Kind::Tensor, equation.type, equation.indices.size(),
+                                     name.span}) &&
+              fresh;
+      equation.is_output = is_output && equation.name.text() == name.text;
+      equation.span = cursor_.span_from(begin);
+      if (fresh) algorithm_.equations.push_back(std::move(equation));
+    }
+    if (made.empty()) names_.declare(name, {Meaning::Kind::Broken, ScalarType::Index, 0, name.span});
+    return true;
+  }
+
+  // Empty after reporting.
+  std::vector<Equation> sorted(const Token& name, const Head& head) {
+    const Syntax& value = *head.value;
+    const FoldSyntax& fold = *value.fold;
+    const bool plain = fold.vars.size() == 1 && !fold.bounds[0] && !fold.where && !fold.on_empty &&
+                       value.args[0]->kind != SyntaxKind::Tuple;
+    if (!plain || head.indices.empty()) {
+      cursor_.report(Code::FoldForm, value.span,
+                     "`sort` takes the values of one variable from 0 on, and its last index counts them",
+                     "write `p[i, k < K] = sort(j < N) x[i, j]`");
+      return {};
+    }
+    Sort out;
+    out.name = context_.symbol(name.text);
+    out.descending = value.text == "sort_descending";
+    out.rank = context_.symbol(head.indices.back().name.text);
+    out.var = context_.symbol(fold.vars[0].text);
+    out.upper = extents_.expression_of(*fold.bounds[1], ScalarType::Index, "the range of the values");
+    const SyntaxPtr& length = head.indices.back().upper;
+    out.length = length ? extents_.expression_of(*length, ScalarType::Index, "the range of an index")
+                        : out.upper;
+    bool good = out.upper && out.length;
+    std::vector<Token> bound = {fold.vars[0]};
+    for (std::size_t i = 0; i + 1 < head.indices.size(); ++i) {
+      const Index& index = head.indices[i];
+      out.indices.push_back(context_.symbol(index.name.text));
+      out.shape.push_back(index.upper ? extents_.expression_of(*index.upper, ScalarType::Index,
+                                                               "the range of an index")
+                                      : inferred_range(index.name, value));
+      good = good && out.shape.back();
+      bound.push_back(index.name);
+    }
+    std::vector<Symbol> declared;
+    for (const Token& token : bound) {
+      if (names_.declare(token, {Meaning::Kind::Variable, ScalarType::Index, 0, token.span}))
+        declared.push_back(context_.symbol(token.text));
+      else
+        good = false;
+    }
+    out.value = names_.expression(*value.args[0], std::nullopt);
+    for (Symbol var : declared) scope_.forget(var);
+    if (!good || !out.value) return {};
+    if (out.value.type() != ScalarType::Bool && (head.types.empty() || head.types[0] == ScalarType::I64))
+      return sort_equations(context_, out);
+    cursor_.report(Code::OperandType, value.span, "`sort` orders numbers, and gives places of type `i64`",
+                   "sort numbers, and convert the places in an equation of their own");
+    return {};
+  }
+
   bool equation(const Token& name, bool is_output, std::uint32_t begin) {
     auto head = equation_syntax();
+    if (head && is_sort(*head->value)) return sort(name, *head, is_output, begin);
     std::optional<Equation> made;
     if (head) made = elaborate(name, *head);
     bool fresh = false;

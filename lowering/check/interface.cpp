@@ -28,7 +28,11 @@ Result<Ok> check_interface(const ir::Algorithm& algorithm, const program::Progra
     else if (wrong.empty())
       wrong = name.text();
   };
-  for (const ir::Input& input : algorithm.inputs) match(input.name, input.type, input.shape, false);
+  for (const ir::Input& input : algorithm.inputs) {
+    match(input.name, input.type, input.shape, false);
+    const program::Parameter* parameter = program.find_parameter(input.name);
+    if (parameter && !(parameter->facts == input.facts) && wrong.empty()) wrong = input.name.text();
+  }
   for (const ir::Equation* output : algorithm.outputs())
     for (const ir::TensorPart& part : output->tensors())
       match(part.name, part.type, output->shape, true);
