@@ -56,9 +56,9 @@ class RangeFinder {
     const ScalarType from = cast.value.type();
     const bool whole = from == ScalarType::Index || is_integer(from);
     // Every index is an i64, and an integer is one of any wider type.
-    const bool holds = cast.type == ScalarType::Index || cast.type == ScalarType::I64 ||
-                       (is_integer(cast.type) && is_integer(from) &&
-                        size_bytes(from) <= size_bytes(cast.type));
+    const bool holds =
+        cast.type == ScalarType::Index || cast.type == ScalarType::I64 ||
+        (is_integer(cast.type) && is_integer(from) && size_bytes(from) <= size_bytes(cast.type));
     return whole && holds ? of(cast.value, vars) : Range{};
   }
 
@@ -114,7 +114,9 @@ class RangeFinder {
   // A minimum is at most either side; it is at least something when both are.
   Range of_choice(OpCode op, const Range& a, const Range& b) {
     const auto both = [&](Expr x, Expr y) { return x && y ? context_.op(op, {x, y}) : Expr(); };
-    const auto either = [&](Expr x, Expr y) { return x && y ? context_.op(op, {x, y}) : x ? x : y; };
+    const auto either = [&](Expr x, Expr y) {
+      return x && y ? context_.op(op, {x, y}) : x ? x : y;
+    };
     if (op == OpCode::Min) return {both(a.low, b.low), either(a.high, b.high)};
     return {either(a.low, b.low), both(a.high, b.high)};
   }

@@ -268,7 +268,8 @@ class Reader {
   }
 
   bool is_sort(const Syntax& value) const {
-    if (value.kind != SyntaxKind::Fold || value.fold->form != FoldSyntax::Form::Reduction) return false;
+    if (value.kind != SyntaxKind::Fold || value.fold->form != FoldSyntax::Form::Reduction)
+      return false;
     for (const MonoidDecl& monoid : monoids_)
       if (monoid.name.text() == value.text) return false;
     return value.text == "sort" || value.text == "sort_descending";
@@ -287,7 +288,8 @@ class Reader {
       equation.span = cursor_.span_from(begin);
       if (fresh) algorithm_.equations.push_back(std::move(equation));
     }
-    if (made.empty()) names_.declare(name, {Meaning::Kind::Broken, ScalarType::Index, 0, name.span});
+    if (made.empty())
+      names_.declare(name, {Meaning::Kind::Broken, ScalarType::Index, 0, name.span});
     return true;
   }
 
@@ -298,9 +300,10 @@ class Reader {
     const bool plain = fold.vars.size() == 1 && !fold.bounds[0] && !fold.where && !fold.on_empty &&
                        value.args[0]->kind != SyntaxKind::Tuple;
     if (!plain || head.indices.empty()) {
-      cursor_.report(Code::FoldForm, value.span,
-                     "`sort` takes the values of one variable from 0 on, and its last index counts them",
-                     "write `p[i, k < K] = sort(j < N) x[i, j]`");
+      cursor_.report(
+          Code::FoldForm, value.span,
+          "`sort` takes the values of one variable from 0 on, and its last index counts them",
+          "write `p[i, k < K] = sort(j < N) x[i, j]`");
       return {};
     }
     Sort out;
@@ -308,10 +311,12 @@ class Reader {
     out.descending = value.text == "sort_descending";
     out.rank = context_.symbol(head.indices.back().name.text);
     out.var = context_.symbol(fold.vars[0].text);
-    out.upper = extents_.expression_of(*fold.bounds[1], ScalarType::Index, "the range of the values");
+    out.upper =
+        extents_.expression_of(*fold.bounds[1], ScalarType::Index, "the range of the values");
     const SyntaxPtr& length = head.indices.back().upper;
-    out.length = length ? extents_.expression_of(*length, ScalarType::Index, "the range of an index")
-                        : out.upper;
+    out.length = length
+                     ? extents_.expression_of(*length, ScalarType::Index, "the range of an index")
+                     : out.upper;
     bool good = out.upper && out.length;
     std::vector<Token> bound = {fold.vars[0]};
     for (std::size_t i = 0; i + 1 < head.indices.size(); ++i) {
@@ -333,9 +338,11 @@ class Reader {
     out.value = names_.expression(*value.args[0], std::nullopt);
     for (Symbol var : declared) scope_.forget(var);
     if (!good || !out.value) return {};
-    if (out.value.type() != ScalarType::Bool && (head.types.empty() || head.types[0] == ScalarType::I64))
+    if (out.value.type() != ScalarType::Bool &&
+        (head.types.empty() || head.types[0] == ScalarType::I64))
       return sort_equations(context_, out);
-    cursor_.report(Code::OperandType, value.span, "`sort` orders numbers, and gives places of type `i64`",
+    cursor_.report(Code::OperandType, value.span,
+                   "`sort` orders numbers, and gives places of type `i64`",
                    "sort numbers, and convert the places in an equation of their own");
     return {};
   }

@@ -14,7 +14,8 @@ Expr comes_before(Context& context, const Sort& sort, Expr a, Expr i, Expr b, Ex
   Expr before = better;
   if (is_float(a.type())) {
     const auto is_nan = [&](Expr x) { return context.op(OpCode::Ne, {x, x}); };
-    before = context.op(OpCode::Or, {before, context.both(context.op(OpCode::Not, {is_nan(a)}), is_nan(b))});
+    before = context.op(OpCode::Or,
+                        {before, context.both(context.op(OpCode::Not, {is_nan(a)}), is_nan(b))});
     equal = context.op(OpCode::Or, {equal, context.both(is_nan(a), is_nan(b))});
   }
   return context.op(OpCode::Or, {before, context.both(equal, context.lt(i, j))});
@@ -70,8 +71,7 @@ std::vector<Equation> sort_equations(Context& context, const Sort& sort) {
   const Expr body = context.cast(ScalarType::I64, cell.back());
   const Expr base = context.integer(ScalarType::I64, 0);
   std::vector<Expr> to(cell.begin(), cell.end() - 1);
-  to.push_back(context.max(
-      context.min(place, context.add(sort.length, context.index(-1))), zero));
+  to.push_back(context.max(context.min(place, context.add(sort.length, context.index(-1))), zero));
   Fold invert;
   invert.monoid = context.symbol(monoid_text(Monoid::Last));
   invert.vars = vars;

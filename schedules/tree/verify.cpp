@@ -92,7 +92,8 @@ class Verifier {
                          quoted(nest.name) + " names both a tensor and a staged copy",
                          "give the staged copy a name that no tensor has");
       if (views_.contains(nest.name))
-        return malformed(nest.place.span, quoted(nest.name) + " is a view and has a nest", "drop the nest");
+        return malformed(nest.place.span, quoted(nest.name) + " is a view and has a nest",
+                         "drop the nest");
       if (inlined(nest.name))
         return malformed(nest.place.span, quoted(nest.name) + " is inlined and has a nest",
                          "drop one of the two");
@@ -104,7 +105,8 @@ class Verifier {
     for (Symbol name : tree_.inlined) {
       const ir::Equation* e = algorithm_.find_equation(name);
       if (views_.contains(name))
-        return malformed({}, quoted(name) + " is a view, which is inlined without saying", "drop it");
+        return malformed({}, quoted(name) + " is a view, which is inlined without saying",
+                         "drop it");
       if (!e || e->is_output || e->fold())
         return malformed({},
                          quoted(name) + " is " +
@@ -248,7 +250,8 @@ class Verifier {
       if (!names.contains(f.outer) && !names.contains(f.inner)) continue;
       if (!names.contains(f.outer) || !names.contains(f.inner))
         return malformed(
-            nest.place.span, "a fuse joins " + quoted(nest.name, f.outer) + " and " + quoted(nest.name, f.inner) +
+            nest.place.span,
+            "a fuse joins " + quoted(nest.name, f.outer) + " and " + quoted(nest.name, f.inner) +
                 ", of which one has an order: " + quoted(nest.name) + " is " + what + ", so " + why,
             "fuse other loops");
       names.insert(f.fused);
@@ -351,7 +354,8 @@ class Verifier {
     if (equation && !nest.stage) {
       const ir::Fold* fold = equation->fold();
       if (fold && (!fold->is_reduction() || fold->body.size() > 1))
-        return malformed(nest.placed.span, quoted(nest.name) + " is " +
+        return malformed(nest.placed.span,
+                         quoted(nest.name) + " is " +
                              (fold->scan          ? "a scan: a part of it needs all before"
                               : fold->is_update() ? "an update: a part of it needs all terms"
                                                   : "a reduction of several values") +
@@ -360,13 +364,15 @@ class Verifier {
     }
     const ir::Equation* around = owner->stage ? nullptr : algorithm_.find_equation(owner->name);
     if (around && around->fold() && around->fold()->is_update())
-      return malformed(nest.placed.span, quoted(nest.name) + " is placed inside a loop of " + quoted(owner->name) +
+      return malformed(nest.placed.span,
+                       quoted(nest.name) + " is placed inside a loop of " + quoted(owner->name) +
                            ", which is an update: its terms go to any cell",
                        "place it elsewhere, or leave it at the root");
     if (around && !nest.stage && reads_outside_terms(*around, nest.name))
       for (const Loop& loop : owner->loops) {
         if (fold_loops(*owner).contains(loop.name))
-          return malformed(nest.placed.span, quoted(nest.name) + " is placed inside the reduction of " +
+          return malformed(nest.placed.span,
+                           quoted(nest.name) + " is placed inside the reduction of " +
                                quoted(owner->name) + ", which reads it outside of its terms too",
                            "place it at a loop over the results, or leave it at the root",
                            {{"loop", std::string(loop.name.text())}});

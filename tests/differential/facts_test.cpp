@@ -50,9 +50,8 @@ class Facts : public ::testing::Test {
     for (const program::Parameter& parameter : program_.parameters) {
       arguments_.emplace_back(parameter, bindings_);
       std::mt19937_64 random(3);
-      arguments_.back().fill(parameter.is_output
-                                 ? random_tensor(parameter, bindings_, random, true)
-                                 : inputs_.at(parameter.name));
+      arguments_.back().fill(parameter.is_output ? random_tensor(parameter, bindings_, random, true)
+                                                 : inputs_.at(parameter.name));
       tensors.push_back(&arguments_.back().descriptor);
     }
     before_.clear();
@@ -111,8 +110,8 @@ class Facts : public ::testing::Test {
 TEST_F(Facts, RightValues) { expect_right(); }
 
 TEST_F(Facts, OutsideOfTheRange) {
-  for (const std::int64_t value : {std::int64_t{-1}, std::int64_t{5}, std::int64_t{2147483647},
-                                   std::int64_t{-2147483648}}) {
+  for (const std::int64_t value :
+       {std::int64_t{-1}, std::int64_t{5}, std::int64_t{2147483647}, std::int64_t{-2147483648}}) {
     const ir::Scalar kept = input("row").data[3];
     input("row").data[3].i = value;
     expect_refused("row", 3);

@@ -26,6 +26,8 @@ class Naive {
 
   // False when an operation was undefined.
   bool run(TensorMap* out) {
+    for (const Input& input : algorithm_.inputs)
+      if (!has_facts(input.facts, values_.at(input.name))) return false;
     for (const Equation& equation : algorithm_.equations) {
       std::vector<std::int64_t> shape;
       for (Expr extent : equation.shape) shape.push_back(evaluate_extents(extent, bindings_));
@@ -60,6 +62,26 @@ class Naive {
   }
 
  private:
+  // Whether the values have what is declared of them; clamps those that are to be.
+  bool has_facts(const Facts& facts, Tensor& tensor) {
+    const std::int64_t row = tensor.shape.empty() ? 1 : tensor.shape.back();
+    for (std::size_t i = 0; i < tensor.data.size(); ++i) {
+      std::int64_t& value = tensor.data[i].i;
+      if (facts.lower) {
+        const std::int64_t lower = evaluate_extents(facts.lower, bindings_);
+        const std::int64_t upper = evaluate_extents(facts.upper, bindings_);
+        if (facts.clamp && lower >= upper) return false;
+        if (facts.clamp) value = value < lower ? lower : value >= upper ? upper - 1 : value;
+        if (!facts.assumed && (value < lower || value >= upper)) return false;
+      }
+      if (facts.assumed) continue;
+      for (std::size_t j = i - i % static_cast<std::size_t>(row); j < i; ++j)
+        if ((facts.monotone && tensor.data[j].i > value) ||
+            (facts.injective && tensor.data[j].i == value))
+          return false;
+    }
+    return true;
+  }
   ScalarType reading(ScalarType type) const {
     return reals_ && is_float(type) ? ScalarType::F64 : type;
   }
