@@ -53,7 +53,7 @@ class RunVerb final : public Verb {
 
  private:
   static bool check_outputs_known(const ir::Algorithm& algorithm, Symbol name) {
-    const ir::Equation* equation = algorithm.find_equation(name);
+    const ir::Equation* equation = algorithm.definition(name);
     return equation != nullptr && equation->is_output;
   }
 
@@ -65,8 +65,8 @@ class RunVerb final : public Verb {
         continue;
       }
       std::string known;
-      for (const ir::Equation* output : work.algorithm().outputs())
-        known += (known.empty() ? "" : ", ") + in_backticks(output->name.text());
+      for (const ir::TensorPart& output : work.algorithm().output_tensors())
+        known += (known.empty() ? "" : ", ") + in_backticks(output.name.text());
       session.report({Code::UnknownTensor,
                       {},
                       "the algorithm " + in_backticks(work.algorithm().name.text()) +
@@ -81,8 +81,9 @@ class RunVerb final : public Verb {
   // Before the run, which may take long.
   bool check_writable(Session& session, Work& work, const std::string& text) const {
     const auto [name, file] = *split_definition(text);
-    const ir::Equation* output = work.algorithm().find_equation(work.context().symbol(name));
-    if (output->type == ir::ScalarType::Index) {
+    const Symbol tensor = work.context().symbol(name);
+    const ir::Equation* output = work.algorithm().definition(tensor);
+    if (work.algorithm().type_of(tensor) == ir::ScalarType::Index) {
       session.report({{Code::NpyType,
                        output->span,
                        in_backticks(name) + " is `index`, which .npy files do not have",
@@ -103,8 +104,8 @@ class RunVerb final : public Verb {
       auto all = session.take(ir::interpret(work.algorithm(), given.sizes, given.inputs, options),
                               work.algorithm_source());
       if (!all) return false;
-      for (const ir::Equation* output : work.algorithm().outputs())
-        results->emplace(output->name, std::move(all->at(output->name)));
+      for (const ir::TensorPart& output : work.algorithm().output_tensors())
+        results->emplace(output.name, std::move(all->at(output.name)));
       return true;
     }
     if (!work.lower()) return false;
@@ -154,18 +155,18 @@ class RunVerb final : public Verb {
     int status = kExitOk;
     Json outputs = Json::array();
     std::string text;
-    for (const ir::Equation* output : work.algorithm().outputs()) {
-      const ir::Tensor& tensor = results.at(output->name);
+    for (const ir::TensorPart& output : work.algorithm().output_tensors()) {
+      const ir::Tensor& tensor = results.at(output.name);
       Json shape = Json::array();
       for (std::int64_t size : tensor.shape) shape.push(size);
       Json entry = Json::object();
-      entry.set("name", output->name.text());
+      entry.set("name", output.name.text());
       entry.set("type", ir::type_text(tensor.type));
       entry.set("shape", std::move(shape));
-      text += std::string(output->name.text()) + ": " + std::string(ir::type_text(tensor.type)) +
+      text += std::string(output.name.text()) + ": " + std::string(ir::type_text(tensor.type)) +
               ir::shape_text(tensor.shape);
       if (reference) {
-        const Accuracy accuracy = measure_accuracy(reference->at(output->name), tensor);
+        const Accuracy accuracy = measure_accuracy(reference->at(output.name), tensor);
         entry.set("max_error", accuracy.error);
         entry.set("max_error_over_bound", accuracy.ratio);
         entry.set("cells_without_bound", accuracy.without_bound);
@@ -173,7 +174,7 @@ class RunVerb final : public Verb {
         text += ", largest error " + format_double(accuracy.error) + ", " +
                 format_double(accuracy.ratio) + " of its bound";
         if (accuracy.violation)
-          status = kExitDiagnostics, report_violation(session, *output, *accuracy.violation);
+          status = kExitDiagnostics, report_violation(session, output.name, *accuracy.violation);
       }
       text += "\n";
       outputs.push(std::move(entry));
@@ -188,12 +189,12 @@ class RunVerb final : public Verb {
     return status;
   }
 
-  static void report_violation(Session& session, const ir::Equation& output,
+  static void report_violation(Session& session, Symbol output,
                                const ir::BoundViolation& violation) {
     Diagnostic diagnostic{
         Code::CheckRefuted,
         {},
-        in_backticks(output.name.text()) + " differs from the algorithm by more than the bound",
+        in_backticks(output.text()) + " differs from the algorithm by more than the bound",
         "run `tilewright check` with the same schedule to find small sizes that show it",
         {}};
     diagnostic.evidence = {{"cell", ir::shape_text(violation.cell)},

@@ -10,8 +10,19 @@
 namespace tilewright::ir {
 
 const Fold* Equation::fold() const {
+  if (!value) return nullptr;
   if (const auto* cast = value.as<Cast>()) return cast->value.as<Fold>();
   return value.as<Fold>();
+}
+
+std::vector<TensorPart> Equation::tensors() const {
+  return parts.empty() ? std::vector<TensorPart>{{name, type}} : parts;
+}
+
+bool Equation::defines(Symbol tensor) const {
+  if (parts.empty()) return name == tensor;
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const TensorPart& p) { return p.name == tensor; });
 }
 
 namespace {
@@ -25,16 +36,25 @@ const T* find(const std::vector<T>& values, Symbol name) {
 const Input* Algorithm::find_input(Symbol wanted) const { return find(inputs, wanted); }
 const Equation* Algorithm::find_equation(Symbol wanted) const { return find(equations, wanted); }
 const ExtentDecl* Algorithm::find_extent(Symbol wanted) const { return find(extents, wanted); }
+const MonoidDecl* Algorithm::find_monoid(Symbol wanted) const { return find(monoids, wanted); }
+
+const Equation* Algorithm::definition(Symbol tensor) const {
+  const auto it = std::find_if(equations.begin(), equations.end(),
+                               [&](const Equation& e) { return e.defines(tensor); });
+  return it == equations.end() ? nullptr : &*it;
+}
 
 const std::vector<Expr>* Algorithm::shape_of(Symbol wanted) const {
   if (const Input* input = find_input(wanted)) return &input->shape;
-  if (const Equation* equation = find_equation(wanted)) return &equation->shape;
+  if (const Equation* equation = definition(wanted)) return &equation->shape;
   return nullptr;
 }
 
 std::optional<ScalarType> Algorithm::type_of(Symbol wanted) const {
   if (const Input* input = find_input(wanted)) return input->type;
-  if (const Equation* equation = find_equation(wanted)) return equation->type;
+  if (const Equation* equation = definition(wanted))
+    for (const TensorPart& part : equation->tensors())
+      if (part.name == wanted) return part.type;
   return std::nullopt;
 }
 
@@ -45,20 +65,36 @@ std::vector<const Equation*> Algorithm::outputs() const {
   return out;
 }
 
+std::vector<TensorPart> Algorithm::output_tensors() const {
+  std::vector<TensorPart> out;
+  for (const Equation* equation : outputs())
+    for (const TensorPart& part : equation->tensors()) out.push_back(part);
+  return out;
+}
+
 bool operator==(const Algorithm& a, const Algorithm& b) {
   auto same_extent = [](const ExtentDecl& x, const ExtentDecl& y) {
     return x.name == y.name && x.min == y.min && x.max == y.max && x.multiple_of == y.multiple_of;
   };
   auto same_input = [](const Input& x, const Input& y) {
-    return x.name == y.name && x.type == y.type && x.shape == y.shape;
+    return x.name == y.name && x.type == y.type && x.shape == y.shape && x.facts == y.facts &&
+           x.is_const == y.is_const;
+  };
+  auto same_monoid = [](const MonoidDecl& x, const MonoidDecl& y) {
+    return x.name == y.name && x.fields == y.fields && x.types == y.types &&
+           x.identity == y.identity && x.left == y.left && x.right == y.right &&
+           x.combine == y.combine && x.commutative == y.commutative;
   };
   auto same_equation = [](const Equation& x, const Equation& y) {
     return x.name == y.name && x.indices == y.indices && x.shape == y.shape && x.type == y.type &&
-           x.value == y.value && x.is_output == y.is_output;
+           x.parts == y.parts && x.value == y.value && x.is_output == y.is_output &&
+           x.is_view == y.is_view;
   };
   return a.name == b.name && a.requirements == b.requirements &&
          std::equal(a.extents.begin(), a.extents.end(), b.extents.begin(), b.extents.end(),
                     same_extent) &&
+         std::equal(a.monoids.begin(), a.monoids.end(), b.monoids.begin(), b.monoids.end(),
+                    same_monoid) &&
          std::equal(a.inputs.begin(), a.inputs.end(), b.inputs.begin(), b.inputs.end(),
                     same_input) &&
          std::equal(a.equations.begin(), a.equations.end(), b.equations.begin(), b.equations.end(),

@@ -23,28 +23,73 @@ struct ExtentDecl {
   Span span;
 };
 
-// `input a : f32[M, K]`. The shape is made of extents and affine expressions of them.
+// What is declared of the values of an integer tensor, which others use as indices and bounds:
+// `range 0 .. N clamp`, `range 0 .. N injective`, `monotone assumed`. facts.h says what they mean.
+struct Facts {
+  Expr lower;  // of the range, over extents; null: none
+  Expr upper;  // exclusive
+  bool clamp = false;  // a value outside of the range is read as the nearest inside
+  bool monotone = false;  // along the last dimension no value is less than the one before
+  bool injective = false;  // along the last dimension no value stands twice
+  bool assumed = false;  // not checked where a call enters
+
+  bool any() const { return lower || monotone || injective; }
+  friend bool operator==(const Facts&, const Facts&) = default;
+};
+
+// `input a : f32[M, K]`, `const input w : ...` (may be packed once). The shape is made of extents and
+// affine expressions of them.
 struct Input {
   Symbol name;
   ScalarType type = ScalarType::F32;
   std::vector<Expr> shape;
   Span span;
+  Facts facts;
+  bool is_const = false;
+};
+
+// `monoid lse(m : f32, s : f32) { identity ...  combine(a, b) = ... }`, before the algorithm: a reduction of
+// one value for each field. `combine` is over Vars named `a.m`, `b.m`. Its laws are tested on sampled values
+// when it is read (monoid_laws.h).
+struct MonoidDecl {
+  Symbol name;
+  std::vector<Symbol> fields;
+  std::vector<ScalarType> types;
+  std::vector<Expr> identity;  // constants
+  Symbol left;
+  Symbol right;
+  std::vector<Expr> combine;
+  bool commutative = false;
+  Span span;
+};
+
+// A tensor that an equation defines.
+struct TensorPart {
+  Symbol name;
+  ScalarType type = ScalarType::F32;
+  friend bool operator==(const TensorPart&, const TensorPart&) = default;
 };
 
 // `c[i < M, j < N] : f32 = sum(k < K) a[i, k] * b[k, j]`, or the same after `output`.
-// The value is free of folds, or a Fold, or a Cast of a Fold: other uses of a fold get an equation
-// of their own.
+// The value is free of folds, or a Fold, or a Cast of a Fold of one value: other uses of a fold get an
+// equation of their own. A fold of several fields defines one tensor for each: `best.value`, `best.index`.
 struct Equation {
   Symbol name;
   std::vector<Symbol> indices;
   std::vector<Expr> shape;  // exclusive upper bound of each index; lower bound 0
-  ScalarType type = ScalarType::F32;
+  ScalarType type = ScalarType::F32;  // of the value; of a fold of several fields that of the first
+  std::vector<TensorPart> parts;  // of a fold of several fields; else empty
   Expr value;
   bool is_output = false;
+  bool is_view =
+      false;  // `view y[i] = x[N - 1 - i]`: a reading of other cells, which is never stored
   Span span;
 
   // The fold at the root (under a cast at most), or null.
   const Fold* fold() const;
+  // The parts, or the one tensor that has the equation's name.
+  std::vector<TensorPart> tensors() const;
+  bool defines(Symbol tensor) const;
 };
 
 struct Algorithm {
@@ -52,16 +97,21 @@ struct Algorithm {
   std::vector<ExtentDecl> extents;
   std::vector<Expr> requirements;  // `requires`: bool expressions over extents
   std::vector<Span> requirement_spans;  // of each, where it was read from a text; not content
+  std::vector<MonoidDecl> monoids;
   std::vector<Input> inputs;
   std::vector<Equation> equations;  // each reads only inputs and earlier equations
 
   const Input* find_input(Symbol name) const;
   const Equation* find_equation(Symbol name) const;
+  // The equation that defines a tensor.
+  const Equation* definition(Symbol tensor) const;
+  const MonoidDecl* find_monoid(Symbol name) const;
   const ExtentDecl* find_extent(Symbol name) const;
-  // Shape and type of an input or equation; null when there is none of that name.
+  // Shape and type of an input or of a tensor that an equation defines; null when there is none of that name.
   const std::vector<Expr>* shape_of(Symbol name) const;
   std::optional<ScalarType> type_of(Symbol name) const;
   std::vector<const Equation*> outputs() const;
+  std::vector<TensorPart> output_tensors() const;
 };
 
 // Same content; spans are not content.

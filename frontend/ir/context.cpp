@@ -21,9 +21,10 @@ constexpr OpInfo kOps[] = {
 struct MonoidRow {
   std::string_view text;
   OpCode op;
+  MonoidForm form;
 };
 constexpr MonoidRow kMonoids[] = {
-#define TILEWRIGHT_MONOID(name, text, op) {text, OpCode::op},
+#define TILEWRIGHT_MONOID(name, text, op, form) {text, OpCode::op, MonoidForm::form},
 #include "frontend/ir/monoids.def"
 #undef TILEWRIGHT_MONOID
 };
@@ -34,8 +35,19 @@ bool is_numeric(ScalarType type) { return type != ScalarType::Bool; }
 }  // namespace
 
 const OpInfo& op_info(OpCode op) { return kOps[static_cast<int>(op)]; }
-std::string_view monoid_text(Monoid monoid) { return kMonoids[static_cast<int>(monoid)].text; }
+std::string_view monoid_text(Monoid monoid) {
+  return monoid == Monoid::Declared ? std::string_view() : kMonoids[static_cast<int>(monoid)].text;
+}
 OpCode monoid_op(Monoid monoid) { return kMonoids[static_cast<int>(monoid)].op; }
+MonoidForm monoid_form(Monoid monoid) {
+  return monoid == Monoid::Declared ? MonoidForm::Declared
+                                    : kMonoids[static_cast<int>(monoid)].form;
+}
+Monoid monoid_of_name(std::string_view name) {
+  for (int i = 0; i < kNumMonoids; ++i)
+    if (kMonoids[i].text == name) return static_cast<Monoid>(i);
+  return Monoid::Declared;
+}
 
 bool op_type(OpCode op, std::span<const Expr> args, ScalarType* type) {
   const OpInfo& info = op_info(op);
@@ -150,30 +162,35 @@ Expr Context::fold(Monoid monoid, std::span<const Symbol> vars, std::span<const 
                    std::span<const Expr> upper, Expr body) {
   assert(vars.size() == lower.size() && vars.size() == upper.size() && !vars.empty());
   Fold node;
-  node.monoid = monoid;
+  node.monoid = symbol(monoid_text(monoid));
   node.vars = vars;
   node.lower = lower;
   node.upper = upper;
-  node.body = body;
+  node.body = {&body, 1};
   return make(node, body.type());
 }
 
 Expr Context::ceil_div(Expr a, std::int64_t b) { return floor_div(add(a, index(b - 1)), index(b)); }
 
 Expr Context::monoid_identity(Monoid monoid, ScalarType type) {
-  using Limits = std::numeric_limits<std::int64_t>;
-  const bool floating = is_float(type);
   const double inf = std::numeric_limits<double>::infinity();
-  const std::int64_t lowest = type == ScalarType::I8    ? -128
-                              : type == ScalarType::I32 ? std::numeric_limits<std::int32_t>::min()
-                                                        : Limits::min();
+  const bool floating = is_float(type);
+  // The least integer of the type: wrapping keeps the sign bit alone.
+  const int bits = type == ScalarType::Index ? 64 : 8 * size_bytes(type);
+  const std::int64_t lowest = std::numeric_limits<std::int64_t>::min() >> (64 - bits);
   switch (monoid) {
-    case Monoid::Sum: return floating ? real(type, 0.0) : integer(type, 0);
-    case Monoid::Prod: return floating ? real(type, 1.0) : integer(type, 1);
+    case Monoid::Sum: return constant(type, 0);
+    case Monoid::Prod: return constant(type, 1);
+    case Monoid::ArgMin:
     case Monoid::Min: return floating ? real(type, inf) : integer(type, ~lowest);
+    case Monoid::ArgMax:
     case Monoid::Max: return floating ? real(type, -inf) : integer(type, lowest);
+    case Monoid::And: return boolean(true);
+    case Monoid::Or: return boolean(false);
+    case Monoid::Last:
+    case Monoid::Declared: break;
   }
-  __builtin_unreachable();
+  return constant(type, 0);
 }
 
 }  // namespace tilewright::ir

@@ -34,8 +34,11 @@ class Context {
   Expr select(Expr condition, Expr then_value, Expr else_value);
   Expr cast(ScalarType type, Expr value);  // the value itself when it has that type
   Expr round_to(ScalarType grid, Expr value);
+  // A plain reduction.
   Expr fold(Monoid monoid, std::span<const Symbol> vars, std::span<const Expr> lower,
             std::span<const Expr> upper, Expr body);
+  // Of any form; its type is that of the first term.
+  Expr fold(const Fold& fold) { return make(fold, fold.body[0].type()); }
 
   Expr add(Expr a, Expr b) { return op(OpCode::Add, {a, b}); }
   Expr sub(Expr a, Expr b) { return op(OpCode::Sub, {a, b}); }
@@ -49,7 +52,7 @@ class Context {
   Expr le(Expr a, Expr b) { return op(OpCode::Le, {a, b}); }
   Expr both(Expr a, Expr b) { return op(OpCode::And, {a, b}); }
 
-  // The identity of a monoid in a type: 0, 1, largest, smallest (infinities for floats).
+  // The identity of a simple monoid in a type: 0, 1, largest, smallest (infinities for floats), true, false.
   Expr monoid_identity(Monoid monoid, ScalarType type);
 
  private:

@@ -88,6 +88,42 @@ std::optional<TensorType> parse_tensor_type(TextCursor& cursor, Elaborator& elab
   return tensor;
 }
 
+std::string print_facts(const Facts& facts) {
+  std::string out;
+  if (facts.lower) out += " range " + print(facts.lower) + " .. " + print(facts.upper);
+  if (facts.clamp) out += " clamp";
+  if (facts.monotone) out += " monotone";
+  if (facts.injective) out += " injective";
+  if (facts.assumed) out += " assumed";
+  return out;
+}
+
+std::optional<Facts> parse_facts(TextCursor& cursor, Elaborator& elaborator, Context& context,
+                                 std::span<const Expr> shape) {
+  Facts facts;
+  if (cursor.accept("range")) {
+    for (Expr* bound : {&facts.lower, &facts.upper}) {
+      const SyntaxPtr syntax = parse_expr_syntax(cursor);
+      if (!syntax) return std::nullopt;
+      *bound = elaborator.expression_of(*syntax, ScalarType::Index, "a bound of the range");
+      if (!*bound) return std::nullopt;
+      if (bound == &facts.lower && !cursor.expect("..", "between the bounds of the range"))
+        return std::nullopt;
+    }
+  }
+  facts.clamp = cursor.accept("clamp");
+  facts.monotone = cursor.accept("monotone");
+  facts.injective = cursor.accept("injective");
+  // Each of the numbers below the length of a row, once.
+  if (!facts.lower && !facts.injective && !shape.empty() && cursor.accept("permutation")) {
+    facts.injective = true;
+    facts.lower = context.index(0);
+    facts.upper = shape.back();
+  }
+  facts.assumed = cursor.accept("assumed");
+  return facts;
+}
+
 bool parse_requirements(TextCursor& cursor, Elaborator& elaborator, std::vector<Expr>& out,
                         std::vector<Span>* spans) {
   do {

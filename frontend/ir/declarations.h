@@ -28,6 +28,11 @@ struct TensorType {
 };
 // `elaborator` sees extents only.
 std::optional<TensorType> parse_tensor_type(TextCursor& cursor, Elaborator& elaborator);
+std::string print_facts(const Facts& facts);  // " range 0 .. N clamp", or nothing
+// What follows the shape of a tensor; `elaborator` sees extents only, `shape` is that of the tensor. Nothing
+// after reporting.
+std::optional<Facts> parse_facts(TextCursor& cursor, Elaborator& elaborator, Context& context,
+                                 std::span<const Expr> shape);
 // `1 <= S, S <= T` after `requires`, appended to out; false after reporting.
 bool parse_requirements(TextCursor& cursor, Elaborator& elaborator, std::vector<Expr>& out,
                         std::vector<Span>* spans = nullptr);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/ir/declarations_json.h"
 
+#include "frontend/ir/json.h"
+
 #include "frontend/base/format.h"
 
 namespace tilewright::ir {
@@ -50,6 +52,35 @@ bool DeclarationReader::header(const Json& json, std::string_view format) {
   std::int64_t version = 0;
   if (!member(*this, json, "version", version)) return false;
   return version == 1 || refuse("version " + std::to_string(version) + " is not known");
+}
+
+void write_facts(Json& object, const Facts& facts) {
+  if (!facts.any() && !facts.clamp && !facts.assumed) return;
+  Json out = Json::object();
+  if (facts.lower) {
+    out.set("lower", to_json(facts.lower));
+    out.set("upper", to_json(facts.upper));
+  }
+  out.set("clamp", facts.clamp);
+  out.set("monotone", facts.monotone);
+  out.set("injective", facts.injective);
+  out.set("assumed", facts.assumed);
+  object.set("facts", std::move(out));
+}
+
+bool DeclarationReader::read_facts(const Json& json, Facts& out) {
+  const Json* facts = json.find("facts");
+  if (!facts) return true;
+  path_.push_back("facts");
+  const bool range = facts->find("lower") != nullptr;
+  const bool good = (!range || (member(*this, *facts, "lower", out.lower) &&
+                                member(*this, *facts, "upper", out.upper))) &&
+                    member(*this, *facts, "clamp", out.clamp) &&
+                    member(*this, *facts, "monotone", out.monotone) &&
+                    member(*this, *facts, "injective", out.injective) &&
+                    member(*this, *facts, "assumed", out.assumed);
+  path_.pop_back();
+  return good;
 }
 
 }  // namespace tilewright::ir

@@ -14,11 +14,16 @@ void write_declarations(Json& object, std::span<const ExtentDecl> extents,
 // An object with `name`, `type`, `shape`.
 Json tensor_json(Symbol name, ScalarType type, std::span<const Expr> shape);
 
+// Sets `facts` where there are any.
+void write_facts(Json& object, const Facts& facts);
+
 class DeclarationReader : public FieldReader {
  public:
   using FieldReader::FieldReader;
   using FieldReader::read;
   bool read(const Json& json, ExtentDecl& out);
+  // The member `facts` of an object, where it has one.
+  bool read_facts(const Json& json, Facts& out);
 
  protected:
   // `format` and `version` are those that this reader knows.

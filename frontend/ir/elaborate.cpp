@@ -132,6 +132,10 @@ Expr Elaborator::expression(const Syntax& syntax, std::optional<ScalarType> expe
     case SyntaxKind::Index: return record(syntax, read(syntax));
     case SyntaxKind::Call: return record(syntax, call(syntax, expected));
     case SyntaxKind::Operator: return record(syntax, operation(syntax, syntax.op, expected));
+    case SyntaxKind::Tuple:
+      cursor_.report(Code::FoldFields, syntax.span, "a tuple where one value is needed",
+                     "tuples are the terms of a reduction of several fields");
+      return {};
     case SyntaxKind::Fold:
       cursor_.report(program_ ? Code::FoldInProgram : Code::FoldPlacement, syntax.span,
                      in_backticks(syntax.text) +
@@ -202,6 +206,7 @@ Expr Elaborator::name(const Syntax& syntax) {
   if (!meaning) return {};
   if (meaning->kind == Meaning::Kind::Extent) return context_.extent(symbol);
   if (meaning->kind == Meaning::Kind::Variable) return context_.var(symbol, meaning->type);
+  if (meaning->kind == Meaning::Kind::Parts) return report_parts(syntax, *meaning);
   if (meaning->rank == 0) return context_.read(symbol, {}, meaning->type);
   cursor_.report({Code::NotAValue,
                   syntax.span,
@@ -213,13 +218,24 @@ Expr Elaborator::name(const Syntax& syntax) {
   return {};
 }
 
+Expr Elaborator::report_parts(const Syntax& syntax, const Meaning& meaning) {
+  const std::string near = scope_.closest(std::string(syntax.text) + ".value");
+  cursor_.report({Code::NotAValue,
+                  syntax.span,
+                  in_backticks(syntax.text) + " is an equation of several tensors",
+                  "read one of them, as in `" + (near.empty() ? "best.value" : near) + "[...]`",
+                  {{meaning.declared, "declared here"}},
+                  {}});
+  return {};
+}
+
 Expr Elaborator::read(const Syntax& syntax) {
   const Meaning* found = meaning_of(syntax);
   std::vector<Expr> indices;
-  for (const SyntaxPtr& arg : syntax.args)
-    indices.push_back(expression_of(*arg, ScalarType::Index, "the index"));
+  for (const SyntaxPtr& arg : syntax.args) indices.push_back(index_expression(*arg, "the index"));
   if (!found) return {};
   const Meaning meaning = *found;
+  if (meaning.kind == Meaning::Kind::Parts) return report_parts(syntax, meaning);
   if (meaning.kind != Meaning::Kind::Tensor) {
     cursor_.report({Code::NotAValue,
                     syntax.span,
@@ -366,43 +382,22 @@ Expr Elaborator::make_cast(const Syntax& syntax, ScalarType type, Expr value) {
   return {};
 }
 
-Expr Elaborator::equation_value(const Syntax& syntax, std::optional<ScalarType> expected) {
+Expr Elaborator::equation_value(const Syntax& syntax, std::span<const ScalarType> expected) {
   if (syntax.kind == SyntaxKind::Fold) return record(syntax, fold(syntax, expected));
+  const auto first = expected.empty() ? std::nullopt : std::optional(expected[0]);
   const auto type = syntax.kind == SyntaxKind::Call ? parse_type(syntax.text) : std::nullopt;
   if (!type || syntax.args.size() != 1 || syntax.args[0]->kind != SyntaxKind::Fold)
-    return expression(syntax, expected);
-  Expr value = record(*syntax.args[0], fold(*syntax.args[0], std::nullopt));
+    return expression(syntax, first);
+  Expr value = record(*syntax.args[0], fold(*syntax.args[0], {}));
   return value ? record(syntax, make_cast(syntax, *type, value)) : Expr();
 }
 
-Expr Elaborator::fold(const Syntax& syntax, std::optional<ScalarType> expected) {
-  std::vector<Symbol> vars;
-  std::vector<Expr> lower;
-  std::vector<Expr> upper;
-  bool good = true;
-  for (std::size_t i = 0; i < syntax.vars.size(); ++i) {
-    // Bounds are read before their variable is declared: they may use earlier ones only.
-    const Syntax* low = syntax.args[2 * i].get();
-    lower.push_back(low ? expression_of(*low, ScalarType::Index, "the lower bound")
-                        : context_.index(0));
-    upper.push_back(expression_of(*syntax.args[2 * i + 1], ScalarType::Index, "the upper bound"));
-    good = good && lower.back() && upper.back();
-    const Token& var = syntax.vars[i];
-    if (declare(var, {Meaning::Kind::Variable, ScalarType::Index, 0, var.span}))
-      vars.push_back(context_.symbol(var.text));
-    else
-      good = false;
-  }
-  const Syntax& body_syntax = *syntax.args.back();
-  Expr body = expression(body_syntax, expected);
-  for (Symbol var : vars) scope_.forget(var);
-  if (!good || !body) return {};
-  if (body.type() != ScalarType::Bool)
-    return context_.fold(syntax.monoid, vars, lower, upper, body);
-  cursor_.report(Code::OperandType, body_syntax.span,
-                 in_backticks(syntax.text) + " folds numbers, found `bool`",
-                 "choose numbers first, as in `select(c, i32(1), i32(0))`");
-  return {};
+Expr Elaborator::index_expression(const Syntax& syntax, std::string_view what) {
+  if (program_) return expression_of(syntax, ScalarType::Index, what);
+  const auto natural = natural_type(syntax);
+  if (!natural || !is_integer(*natural)) return expression_of(syntax, ScalarType::Index, what);
+  Expr value = expression(syntax, natural);
+  return value ? record(syntax, context_.cast(ScalarType::Index, value)) : value;
 }
 
 std::optional<ScalarType> Elaborator::natural_type(const Syntax& syntax) {
@@ -427,6 +422,7 @@ std::optional<ScalarType> Elaborator::find_natural_type(const Syntax& syntax) {
   };
   switch (syntax.kind) {
     case SyntaxKind::Number:
+    case SyntaxKind::Tuple:
     case SyntaxKind::Fold: return std::nullopt;
     case SyntaxKind::Boolean: return ScalarType::Bool;
     case SyntaxKind::Name:

@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "frontend/ir/algorithm.h"
 #include "frontend/ir/context.h"
 #include "frontend/ir/expr_syntax.h"
 
@@ -16,10 +17,11 @@ namespace tilewright::ir {
 
 // What a name stands for where an expression is read.
 struct Meaning {
-  enum class Kind : std::uint8_t { Variable, Extent, Tensor, Broken };
+  enum class Kind : std::uint8_t { Variable, Extent, Tensor, Parts, Broken };
   Kind kind = Kind::Variable;
   ScalarType type = ScalarType::Index;
-  std::size_t rank = 0;  // of a Tensor
+  std::size_t rank =
+      0;  // of a Tensor; Parts: the name of an equation of several tensors, itself none
   Span declared;
 };
 
@@ -53,6 +55,8 @@ class Elaborator {
   void record_spans(ExprSpans* spans) { spans_ = spans; }
   // Names that exist but may not be used here: their use is E0215 instead of E0201.
   void set_outside(const Scope* outside) { outside_ = outside; }
+  // The reductions that a fold may name besides those of the language; must outlive the calls.
+  void set_monoids(const std::vector<MonoidDecl>* monoids) { monoids_ = monoids; }
   // Folds are E0505 with advice for programs, instead of E0210.
   void read_program() { program_ = true; }
 
@@ -61,8 +65,8 @@ class Elaborator {
   Expr expression(const Syntax& syntax, std::optional<ScalarType> expected);
   // The same, and it must have that type: `what` ("an index") for the message.
   Expr expression_of(const Syntax& syntax, ScalarType type, std::string_view what);
-  // The right side of an equation: a fold, or a cast of one, or an expression.
-  Expr equation_value(const Syntax& syntax, std::optional<ScalarType> expected);
+  // The right side of an equation: a fold, or a cast of one, or an expression. `expected`: the declared types.
+  Expr equation_value(const Syntax& syntax, std::span<const ScalarType> expected);
   // Declares a name, or reports E0107, E0202.
   bool declare(const Token& name, const Meaning& meaning);
 
@@ -70,12 +74,23 @@ class Elaborator {
   Expr number(const Syntax& syntax, ScalarType type);
   Expr name(const Syntax& syntax);
   Expr read(const Syntax& syntax);
+  Expr report_parts(const Syntax& syntax, const Meaning& meaning);
   Expr operation(const Syntax& syntax, OpCode op, std::optional<ScalarType> expected);
   Expr call(const Syntax& syntax, std::optional<ScalarType> expected);
   Expr select(const Syntax& syntax, std::optional<ScalarType> expected);
   Expr round_to(const Syntax& syntax, std::optional<ScalarType> expected);
   Expr cast(const Syntax& syntax, ScalarType type);
-  Expr fold(const Syntax& syntax, std::optional<ScalarType> expected);
+  // An index of a read or a bound: an integer from data is converted.
+  Expr index_expression(const Syntax& syntax, std::string_view what);
+  // elaborate_fold.cpp
+  Expr fold(const Syntax& syntax, std::span<const ScalarType> expected);
+  bool fold_ranges(const FoldSyntax& fold, std::vector<Symbol>& vars, std::vector<Expr>& lower,
+                   std::vector<Expr>& upper);
+  bool fold_start(const Syntax& syntax, std::vector<ScalarType>& types, std::vector<Symbol>& state,
+                  std::vector<Expr>& base);
+  bool fold_terms(const Syntax& syntax, const MonoidDecl* declared,
+                  std::span<const ScalarType> types, std::vector<Expr>& out);
+  bool tuple(const Syntax& syntax, std::span<const ScalarType> types, std::vector<Expr>& out);
   Expr make_cast(const Syntax& syntax, ScalarType type, Expr value);
   bool check_arity(const Syntax& syntax, std::size_t arity);
   void report_mismatch(const Syntax& syntax, std::span<const SyntaxPtr> operands,
@@ -91,6 +106,7 @@ class Elaborator {
   Scope& scope_;
   TextCursor& cursor_;
   const Scope* outside_ = nullptr;
+  const std::vector<MonoidDecl>* monoids_ = nullptr;
   bool program_ = false;
   ExprSpans* spans_ = nullptr;
 };

@@ -99,7 +99,7 @@ class EquationRun {
       body_ = cast->value;
     }
     fold_ = body_.as<Fold>();
-    if (fold_) body_ = fold_->body;
+    if (fold_) body_ = fold_->body[0];
   }
 
   std::int64_t guess_extent(const Fold& fold, std::size_t i) const {
@@ -190,8 +190,8 @@ class EquationRun {
       return lanes ? builder_->as_column(slot) : slot;
     };
     const auto* product = body_.as<Op>();
-    product_ = fold_ && fold_->monoid == Monoid::Sum && product && product->op == OpCode::Mul &&
-               is_float(body_.type());
+    product_ = fold_ && fold_->monoid_kind() == Monoid::Sum && product &&
+               product->op == OpCode::Mul && is_float(body_.type());
     direct_ = product_ && (reals_ || fused_);
     // A product that one operation adds is needed itself for its interval only.
     if (!direct_ || intervals_) {
@@ -206,7 +206,7 @@ class EquationRun {
       factor_y_ = y;
     }
     const ScalarType type = builder_->in_reading(body_.type());
-    if (fold_) combine_ = op_kernel(monoid_op(fold_->monoid), type);
+    if (fold_) combine_ = op_kernel(monoid_op(fold_->monoid_kind()), type);
     multiply_add_ = reals_ ? multiply_add_kernel() : op_kernel(OpCode::Fma, type);
     return Ok{};
   }
@@ -247,7 +247,7 @@ class EquationRun {
     if (fold_) {
       const Scalar identity = identity_value();
       std::fill_n(acc_.begin(), n, identity);
-      if (with_terms()) fold_intervals_.start(fold_->monoid, body_.type(), n);
+      if (with_terms()) fold_intervals_.start(fold_->monoid_kind(), body_.type(), n);
       if (!run_fold(depth)) return false;
       if (with_terms()) {
         fold_intervals_.finish(acc_low_.data(), acc_high_.data(), n);
@@ -276,7 +276,7 @@ class EquationRun {
     const int bits = 8 * size_bytes(type);
     const std::int64_t lowest = std::numeric_limits<std::int64_t>::min() >> (64 - bits);
     const double inf = std::numeric_limits<double>::infinity();
-    switch (fold_->monoid) {
+    switch (fold_->monoid_kind()) {
       case Monoid::Sum: break;
       case Monoid::Prod:
         if (floating)
@@ -296,6 +296,7 @@ class EquationRun {
         else
           out.i = lowest;
         break;
+      default: break;  // run_fold() runs the others
     }
     return out;
   }
@@ -407,7 +408,7 @@ class EquationRun {
     const Scalar* y = frame_->value[factor_y_];
     if (direct_ && reals_) {
       for (int l = 0; l < n; ++l) acc.f = x[l].f * y[l].f + acc.f;
-    } else if (reals_ && fold_->monoid == Monoid::Sum && is_float(body_.type())) {
+    } else if (reals_ && fold_->monoid_kind() == Monoid::Sum && is_float(body_.type())) {
       for (int l = 0; l < n; ++l) acc.f += x[l].f;
     } else if (direct_) {
       for (int l = 0; l < n; ++l) multiply_add_(&acc, x + l, y + l, &acc, 1, nullptr);

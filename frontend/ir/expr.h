@@ -27,10 +27,12 @@ enum class OpCode : std::uint8_t {
 };
 
 enum class Monoid : std::uint8_t {
-#define TILEWRIGHT_MONOID(name, text, op) name,
+#define TILEWRIGHT_MONOID(name, text, op, form) name,
 #include "frontend/ir/monoids.def"
 #undef TILEWRIGHT_MONOID
+  Declared,  // by the algorithm
 };
+enum class MonoidForm : std::uint8_t { Simple, Indexed, Last, Declared };
 
 enum class OpSyntax : std::uint8_t { Infix, Prefix, Function };
 enum class TypeRule : std::uint8_t { Arithmetic, Integer, Float, Compare, Logic };
@@ -50,9 +52,17 @@ inline constexpr int kNumOps = 0
 #include "frontend/ir/ops.def"
 #undef TILEWRIGHT_OP
     ;
-std::string_view monoid_text(Monoid monoid);
+std::string_view monoid_text(Monoid monoid);  // empty for Declared
+// Of an Indexed one: the comparison that a better value wins.
 OpCode monoid_op(Monoid monoid);
-inline constexpr int kNumMonoids = 4;
+MonoidForm monoid_form(Monoid monoid);
+// Declared when the language has none of this name.
+Monoid monoid_of_name(std::string_view name);
+inline constexpr int kNumMonoids = 0
+#define TILEWRIGHT_MONOID(name, text, op, form) +1
+#include "frontend/ir/monoids.def"
+#undef TILEWRIGHT_MONOID
+    ;
 
 struct ExprNode : NodeHeader {
   static constexpr int kFamily = 0;
@@ -163,19 +173,44 @@ struct RoundTo : ExprNode {
       std::tuple(field("grid", &RoundTo::grid), field("value", &RoundTo::value));
 };
 
-// A reduction of `body` over lower[i] <= vars[i] < upper[i], in lexicographic order; bounds may use
-// outer indices and earlier variables. The empty fold is the identity: `sum(k < K) a[i, k] * b[k,
-// j]`, `max(1 <= s < i + 1, t < T) x[s, t]`.
+// What combines many terms by a monoid (reduction.h), in one of three forms. `body` has one term for each
+// field of the monoid; a fold of several fields makes one tensor for each.
+//   a reduction over lower[i] <= vars[i] < upper[i] where the condition holds, in lexicographic order;
+//   bounds may use outer indices and earlier variables. Without terms it is `on_empty`, else the identity:
+//     `sum(k < K where m[k]) a[i, k] * b[k, j] on_empty f32(0)`
+//   a scan along one of the equation's own indices, ascending: the combination of all terms up to it. With
+//   `state` it is a recurrence: `body` is the next value, a Var of each name in `state` the previous one,
+//   and `base` the value before the first:
+//     `scan sum(t) x[i, t]`, `scan(t, h = h0[i]) a[i, t] * h + x[i, t]`
+//   an update: each cell starts at `base`; then the terms, in lexicographic order of `vars`, are combined
+//   into the cells `at`:
+//     `update y0[i] sum(n < N) at [index(row[n])] x[n]`
 struct Fold : ExprNode {
   static constexpr ExprKind kKind = ExprKind::Fold;
-  Monoid monoid = Monoid::Sum;
-  NodeList<Symbol> vars;
-  NodeList<Expr> lower;
+  Symbol monoid;  // of the language or declared
+  bool scan = false;
+  NodeList<Symbol> vars;  // of a scan: the index that it runs along
+  NodeList<Expr> lower;  // of a scan: none
   NodeList<Expr> upper;
-  Expr body;
+  NodeList<Expr> where;  // none or one
+  NodeList<Expr> body;
+  NodeList<Expr> on_empty;  // none or one for each field
+  NodeList<Symbol> state;
+  NodeList<Expr> base;
+  NodeList<Expr> at;
   static constexpr auto fields = std::tuple(
-      field("monoid", &Fold::monoid), field("vars", &Fold::vars), field("lower", &Fold::lower),
-      field("upper", &Fold::upper), field("body", &Fold::body));
+      field("monoid", &Fold::monoid), field("scan", &Fold::scan), field("vars", &Fold::vars),
+      field("lower", &Fold::lower), field("upper", &Fold::upper), field("where", &Fold::where),
+      field("body", &Fold::body), field("on_empty", &Fold::on_empty), field("state", &Fold::state),
+      field("base", &Fold::base), field("at", &Fold::at));
+  Monoid monoid_kind() const { return monoid_of_name(monoid.text()); }
+  bool is_update() const { return !scan && !base.empty(); }
+  bool is_reduction() const { return !scan && base.empty(); }
+  // A reduction of one value by an operation, over all points of its bounds.
+  bool is_plain() const {
+    return is_reduction() && monoid_form(monoid_kind()) == MonoidForm::Simple && where.empty() &&
+           on_empty.empty();
+  }
 };
 
 // Dispatch on the kind; f must accept every kind, so a new one that it forgot does not compile.

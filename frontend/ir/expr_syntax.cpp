@@ -8,9 +8,10 @@ namespace tilewright::ir {
 namespace {
 
 constexpr std::string_view kKeywords[] = {
-    "algorithm", "program",  "requires", "input", "output", "extent", "for",        "parallel",
-    "vector",    "unrolled", "if",       "else",  "let",    "alloc",  "min",        "max",
-    "select",    "round_to", "true",     "false", "inf",    "nan",    "multiple_of"};
+    "algorithm", "program",  "requires", "input", "output", "extent", "for",         "parallel",
+    "vector",    "unrolled", "if",       "else",  "let",    "alloc",  "min",         "max",
+    "select",    "round_to", "true",     "false", "inf",    "nan",    "multiple_of", "monoid",
+    "scan",      "update",   "on_empty", "view",  "inout",  "const"};
 
 std::optional<OpCode> op_with(std::string_view text, OpSyntax syntax) {
   for (int i = 0; i < kNumOps; ++i) {
@@ -24,8 +25,8 @@ SyntaxPtr parse_expr(TextCursor& cursor, int min_precedence);
 
 // Adds up the nesting of a finished node; null, reported, when it is too deep.
 SyntaxPtr finish(TextCursor& cursor, SyntaxPtr node, std::uint32_t begin) {
-  for (const SyntaxPtr& arg : node->args)
-    if (arg) node->depth = std::max(node->depth, arg->depth + 1);
+  for_each_part(*node,
+                [&](const Syntax& part) { node->depth = std::max(node->depth, part.depth + 1); });
   node->span = cursor.span_from(begin);
   if (node->depth <= kMaxTextNesting) return node;
   cursor.nesting_too_deep();
@@ -82,39 +83,147 @@ bool is_fold_range(const Syntax& node) {
          !left.args[1]->grouped;
 }
 
-SyntaxPtr parse_fold(TextCursor& cursor, const Token& name, Monoid monoid,
-                     std::vector<SyntaxPtr> ranges) {
-  SyntaxPtr fold = make(SyntaxKind::Fold, name);
-  fold->monoid = monoid;
+void add_ranges(FoldSyntax& fold, std::vector<SyntaxPtr> ranges) {
   for (SyntaxPtr& range : ranges) {
     Syntax& left = *range->args[0];
     const bool has_lower = left.kind == SyntaxKind::Operator;
     const Syntax& var = has_lower ? *left.args[1] : left;
-    fold->vars.push_back({TokenKind::Name, var.text, var.text_span, 0, false, false});
-    fold->args.push_back(has_lower ? std::move(left.args[0]) : nullptr);
-    fold->args.push_back(std::move(range->args[1]));
+    fold.vars.push_back({TokenKind::Name, var.text, var.text_span, 0, false, false});
+    fold.bounds.push_back(has_lower ? std::move(left.args[0]) : nullptr);
+    fold.bounds.push_back(std::move(range->args[1]));
   }
+}
+
+SyntaxPtr make_fold(const Token& name, FoldSyntax::Form form) {
+  SyntaxPtr out = make(SyntaxKind::Fold, name);
+  out->fold = std::make_unique<FoldSyntax>();
+  out->fold->form = form;
+  return out;
+}
+
+// The terms and what follows them.
+SyntaxPtr finish_fold(TextCursor& cursor, SyntaxPtr fold, std::uint32_t begin) {
   SyntaxPtr body = parse_expr(cursor, 1);
   if (!body) return nullptr;
   fold->args.push_back(std::move(body));
-  return finish(cursor, std::move(fold), name.span.begin);
+  if (cursor.accept("on_empty")) {
+    fold->fold->on_empty = parse_expr(cursor, 1);
+    if (!fold->fold->on_empty) return nullptr;
+  }
+  return finish(cursor, std::move(fold), begin);
+}
+
+// `k < K, 1 <= t < T where c)`, with the parenthesis taken; false after reporting.
+bool parse_ranges(TextCursor& cursor, const Token& name, FoldSyntax& fold) {
+  std::vector<SyntaxPtr> ranges;
+  do {
+    ranges.push_back(parse_expr(cursor, 1));
+    if (!ranges.back()) return false;
+    if (!is_fold_range(*ranges.back())) {
+      cursor.report(Code::UnexpectedToken, ranges.back()->span,
+                    "`" + std::string(name.text) + "` without ranges of its variables",
+                    "write `" + std::string(name.text) + "(k < K) ...`, then what it folds");
+      return false;
+    }
+  } while (cursor.accept(","));
+  add_ranges(fold, std::move(ranges));
+  if (cursor.accept("where")) {
+    fold.where = parse_expr(cursor, 1);
+    if (!fold.where) return false;
+  }
+  return cursor.expect(")", "after the ranges of `" + std::string(name.text) + "`");
+}
+
+// `scan sum(t) body`, `scan(t, h = h0) body`; the word is taken.
+SyntaxPtr parse_scan(TextCursor& cursor, const Token& word) {
+  Token name = word;
+  const bool recurrence = cursor.at("(");
+  if (!recurrence) {
+    if (cursor.peek().kind != TokenKind::Name) {
+      cursor.unexpected("a reduction after `scan`",
+                        "write `scan sum(t) ...` or `scan(t, h = h0) ...`");
+      return nullptr;
+    }
+    name = cursor.next();
+  }
+  SyntaxPtr out = make_fold(name, FoldSyntax::Form::Scan);
+  if (recurrence) out->text = "last";
+  if (!cursor.expect("(", "after `scan`", "write the index, as in `scan sum(t) x[t]`"))
+    return nullptr;
+  const auto var = cursor.expect_name("the index that it runs along", "write `scan sum(t) ...`");
+  if (!var) return nullptr;
+  out->fold->vars.push_back(*var);
+  while (recurrence && cursor.accept(",")) {
+    const auto state = cursor.expect_name("the name of the previous value", "write `h = h0`");
+    if (!state || !cursor.expect("=", "after the name", "write the value before the first"))
+      return nullptr;
+    out->fold->state.push_back(*state);
+    out->fold->base.push_back(parse_expr(cursor, 1));
+    if (!out->fold->base.back()) return nullptr;
+  }
+  if (recurrence && out->fold->state.empty()) {
+    cursor.unexpected("`, h = ...`", "name the previous value and say what it begins with");
+    return nullptr;
+  }
+  if (!cursor.expect(")", "after the index of `scan`")) return nullptr;
+  return finish_fold(cursor, std::move(out), word.span.begin);
+}
+
+// `update base sum(n < N) at [row[n]] body`; the word is taken.
+SyntaxPtr parse_update(TextCursor& cursor, const Token& word) {
+  SyntaxPtr base = parse_expr(cursor, 1);
+  if (!base) return nullptr;
+  if (cursor.peek().kind != TokenKind::Name) {
+    cursor.unexpected("a reduction after what is updated",
+                      "write `update y[i] sum(n < N) at [row[n]] x[n]`");
+    return nullptr;
+  }
+  const Token name = cursor.next();
+  SyntaxPtr out = make_fold(name, FoldSyntax::Form::Update);
+  out->fold->base.push_back(std::move(base));
+  if (!cursor.expect("(", "after the reduction") || !parse_ranges(cursor, name, *out->fold))
+    return nullptr;
+  if (!cursor.expect("at", "after the ranges",
+                     "say which cell a term goes to, as in `at [row[n]]`") ||
+      !cursor.expect("[", "after `at`") ||
+      !parse_list(cursor, "]", "after the cell", out->fold->at))
+    return nullptr;
+  return finish_fold(cursor, std::move(out), word.span.begin);
 }
 
 SyntaxPtr parse_call(TextCursor& cursor, const Token& name) {
+  const bool may_fold =
+      monoid_named(name.text) ||
+      (!function_named(name.text) && !parse_type(name.text) && name.text != "select");
   std::vector<SyntaxPtr> args;
-  if (!parse_list(cursor, ")", "after the arguments of `" + std::string(name.text) + "`", args))
-    return nullptr;
-  if (const auto monoid = monoid_named(name.text)) {
-    const bool is_fold = !args.empty() && std::all_of(args.begin(), args.end(), [](const auto& a) {
-      return is_fold_range(*a);
-    });
-    if (is_fold) return parse_fold(cursor, name, *monoid, std::move(args));
-    if (!function_named(name.text)) {
-      cursor.report(Code::UnexpectedToken, cursor.span_from(name.span.begin),
-                    "`" + std::string(name.text) + "` without ranges of its variables",
-                    "write `" + std::string(name.text) + "(k < K) ...`, then what it folds");
-      return nullptr;
+  SyntaxPtr where;
+  const std::string context = "after the arguments of `" + std::string(name.text) + "`";
+  if (!cursor.accept(")")) {
+    do {
+      SyntaxPtr element = parse_expr(cursor, 1);
+      if (!element) return nullptr;
+      args.push_back(std::move(element));
+    } while (cursor.accept(","));
+    if (may_fold && is_fold_range(*args.back()) && cursor.accept("where")) {
+      where = parse_expr(cursor, 1);
+      if (!where) return nullptr;
     }
+    if (!cursor.expect(")", context)) return nullptr;
+  }
+  const bool is_fold =
+      may_fold && !args.empty() &&
+      std::all_of(args.begin(), args.end(), [](const auto& a) { return is_fold_range(*a); });
+  if (is_fold) {
+    SyntaxPtr fold = make_fold(name, FoldSyntax::Form::Reduction);
+    add_ranges(*fold->fold, std::move(args));
+    fold->fold->where = std::move(where);
+    return finish_fold(cursor, std::move(fold), name.span.begin);
+  }
+  if (where || (monoid_named(name.text) && !function_named(name.text))) {
+    cursor.report(Code::UnexpectedToken, cursor.span_from(name.span.begin),
+                  "`" + std::string(name.text) + "` without ranges of its variables",
+                  "write `" + std::string(name.text) + "(k < K) ...`, then what it folds");
+    return nullptr;
   }
   SyntaxPtr call = make(SyntaxKind::Call, name);
   call->args = std::move(args);
@@ -124,6 +233,17 @@ SyntaxPtr parse_call(TextCursor& cursor, const Token& name) {
 SyntaxPtr parse_group(TextCursor& cursor) {
   const Token open = cursor.next();
   SyntaxPtr inner = parse_expr(cursor, 1);
+  if (inner && cursor.at(",")) {
+    SyntaxPtr tuple = make(SyntaxKind::Tuple, open);
+    tuple->args.push_back(std::move(inner));
+    while (cursor.accept(",")) {
+      SyntaxPtr element = parse_expr(cursor, 1);
+      if (!element) return nullptr;
+      tuple->args.push_back(std::move(element));
+    }
+    if (!cursor.expect(")", "to close the tuple")) return nullptr;
+    return finish(cursor, std::move(tuple), open.span.begin);
+  }
   if (!inner || !cursor.expect(")", "to close the parenthesis")) return nullptr;
   inner->grouped = true;
   inner->span = cursor.span_from(open.span.begin);
@@ -154,6 +274,8 @@ SyntaxPtr parse_primary(TextCursor& cursor) {
     cursor.unexpected("an expression", "write a number, a name, or an operation on them");
     return nullptr;
   }
+  if (cursor.accept("scan")) return parse_scan(cursor, token);
+  if (cursor.accept("update")) return parse_update(cursor, token);
   if (!check_word(cursor)) return nullptr;
   cursor.next();
   if (token.text == "true" || token.text == "false") return make(SyntaxKind::Boolean, token);
@@ -216,9 +338,8 @@ std::optional<OpCode> function_named(std::string_view text) {
 }
 
 std::optional<Monoid> monoid_named(std::string_view text) {
-  for (int i = 0; i < kNumMonoids; ++i)
-    if (monoid_text(static_cast<Monoid>(i)) == text) return static_cast<Monoid>(i);
-  return std::nullopt;
+  const Monoid found = monoid_of_name(text);
+  return found == Monoid::Declared ? std::nullopt : std::optional(found);
 }
 
 bool is_reserved_name(std::string_view text) {

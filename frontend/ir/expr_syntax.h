@@ -22,7 +22,25 @@ enum class SyntaxKind : std::uint8_t {
   Index,  // `a[i, k]`; args are the indices
   Call,  // `exp(x)`, `f32(x)`, `select(c, a, b)`
   Operator,
-  Fold,  // `sum(1 <= k < K, t < T) body`; args are lower, upper of each variable, then the body
+  Fold,  // `sum(1 <= k < K, t < T) body` and its other forms
+  Tuple,  // `(a, b)`, as a term of a fold
+};
+
+struct Syntax;
+
+// What a Fold has besides its terms, `args[0]`.
+struct FoldSyntax {
+  enum class Form : std::uint8_t { Reduction, Scan, Update };
+  Form form = Form::Reduction;
+  std::vector<Token> vars;
+  std::vector<std::unique_ptr<Syntax>>
+      bounds;  // lower, upper of each variable; a lower one may be null: 0
+  std::unique_ptr<Syntax> where;
+  std::unique_ptr<Syntax> on_empty;
+  std::vector<Token> state;  // of a recurrence
+  std::vector<std::unique_ptr<Syntax>>
+      base;  // of a recurrence, one for each state; of an update, one
+  std::vector<std::unique_ptr<Syntax>> at;
 };
 
 struct Syntax {
@@ -34,9 +52,8 @@ struct Syntax {
   bool is_float = false;  // a Number with fraction, exponent, or `inf`, `nan`
   bool grouped = false;  // in parentheses
   OpCode op = OpCode::Add;
-  Monoid monoid = Monoid::Sum;
-  std::vector<Token> vars;  // of a Fold
-  std::vector<std::unique_ptr<Syntax>> args;  // a lower bound of a Fold may be null: 0
+  std::unique_ptr<FoldSyntax> fold;
+  std::vector<std::unique_ptr<Syntax>> args;
   int depth = 1;
 
   // Filled once by elaboration: the type that follows without looking at the place.
@@ -44,6 +61,18 @@ struct Syntax {
   mutable bool natural_type_known = false;
 };
 using SyntaxPtr = std::unique_ptr<Syntax>;
+
+// Calls f on every part of the syntax, folds included.
+template <class F>
+void for_each_part(const Syntax& syntax, F&& f) {
+  for (const SyntaxPtr& arg : syntax.args) f(*arg);
+  if (!syntax.fold) return;
+  for (const auto* list : {&syntax.fold->bounds, &syntax.fold->base, &syntax.fold->at})
+    for (const SyntaxPtr& part : *list)
+      if (part) f(*part);
+  for (const auto* part : {&syntax.fold->where, &syntax.fold->on_empty})
+    if (*part) f(**part);
+}
 
 // Null after reporting to the cursor.
 SyntaxPtr parse_expr_syntax(TextCursor& cursor);

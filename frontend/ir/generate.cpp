@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "frontend/ir/index_math.h"
+#include "frontend/ir/reduction.h"
 
 namespace tilewright::ir {
 
@@ -115,8 +116,55 @@ class Generator {
     input.name = context_.symbol("x" + std::to_string(number));
     input.type = random_.pick(types_);
     input.shape = random_shape();
+    input.is_const = random_.chance(10);
+    if (random_.chance(35)) make_facts(input);
     tensors_.push_back({input.name, input.type, input.shape, false});
     algorithm_.inputs.push_back(std::move(input));
+  }
+
+  // A tensor of indices.
+  void make_facts(Input& input) {
+    input.type = random_.chance(70) ? ScalarType::I32 : ScalarType::I64;
+    while (input.shape.size() > 1) input.shape.pop_back();
+    Facts& facts = input.facts;
+    facts.lower = context_.index(0);
+    facts.upper = random_size();
+    facts.clamp = random_.chance(30);
+    if (!input.shape.empty()) {
+      facts.monotone = random_.chance(20);
+      facts.injective = !facts.clamp && !facts.monotone && random_.chance(15);
+    }
+    facts.assumed = !facts.clamp && random_.chance(15);
+    fact_tensors_.push_back(input);
+  }
+
+  // A value below `size` that a tensor holds, or null. Cells of rank 0 or at a variable of that range.
+  Expr data_below(Expr size) {
+    for (const Input& input : fact_tensors_) {
+      if (!(input.facts.upper == size)) continue;
+      if (input.shape.empty())
+        return context_.cast(ScalarType::Index, context_.read(input.name, {}, input.type));
+      for (const BoundVar& v : vars_) {
+        if (!(v.below == input.shape[0])) continue;
+        const Expr at[] = {v.var};
+        return context_.cast(ScalarType::Index, context_.read(input.name, at, input.type));
+      }
+    }
+    return {};
+  }
+
+  // A cell of a tensor, or nothing where there is none.
+  bool make_view(Equation& equation) {
+    const TensorInfo& tensor = random_.pick(tensors_);
+    std::vector<Expr> indices;
+    Expr guard = context_.boolean(true);
+    for (Expr size : tensor.shape) indices.push_back(index_below(size, guard));
+    equation.type = tensor.type;
+    equation.value =
+        context_.select(guard, context_.read(tensor.name, indices, tensor.type), zero(tensor.type));
+    equation.is_view = true;
+    equation.is_output = false;
+    return tensor.may_be_huge;
   }
 
   void make_equation(int number, bool last) {
@@ -132,43 +180,217 @@ class Generator {
       equation.indices.push_back(context_.symbol("i" + std::to_string(i)));
       vars_.push_back({context_.var(equation.indices.back()), equation.shape[i]});
     }
-    equation.value = equation.type != ScalarType::Bool && random_.chance(50)
-                         ? make_fold(equation.type)
-                         : value(equation.type, options_.max_depth);
+    const int choice = random_.between(0, 99);
+    bool huge_view = false;
+    if (!last && random_.chance(8))
+      huge_view = make_view(equation);
+    else if (choice < 40)
+      equation.value = value(equation.type, options_.max_depth);
+    else if (choice < 70 && equation.type != ScalarType::Bool)
+      equation.value = make_fold(equation.type);
+    else if (choice < 85)
+      equation.value = make_reduction(equation.type);
+    else if (choice < 93 && !equation.shape.empty())
+      equation.value = make_scan(equation);
+    else
+      equation.value = make_update(equation);
+    equation.type = equation.value.type();
     // An empty `min` or `max` is infinite and a long `prod` may become so.
     const Fold* fold = equation.fold();
-    const bool huge = fold && fold->monoid != Monoid::Sum;
-    tensors_.push_back({equation.name, equation.type, equation.shape, huge});
+    const bool huge = huge_view || (fold && fold->monoid_kind() != Monoid::Sum);
+    const auto names = fold ? part_names(algorithm_, *fold) : std::vector<std::string>();
+    for (std::size_t i = 0; i < names.size(); ++i)
+      equation.parts.push_back({context_.symbol(name + "." + names[i]), fold->body[i].type()});
+    for (const TensorPart& part : equation.tensors())
+      tensors_.push_back({part.name, part.type, equation.shape, huge});
     algorithm_.equations.push_back(std::move(equation));
   }
 
-  // A fold of this type, or of a float type under a cast.
-  Expr make_fold(ScalarType type) {
-    const bool under_cast = is_float(type) && random_.chance(30);
-    const ScalarType body_type = under_cast ? ScalarType::F32 : type;
+  struct Ranges {
     std::vector<Symbol> vars;
     std::vector<Expr> lower;
     std::vector<Expr> upper;
+  };
+
+  // Variables of a fold, which are in scope from here on.
+  Ranges make_ranges() {
+    Ranges out;
     const int count = random_.between(1, options_.max_fold_vars);
-    const std::size_t outer = vars_.size();
     for (int i = 0; i < count; ++i) {
       Expr below = random_size();
       Expr high = below;
+      // Ragged: as far as the data says.
+      if (const Expr data = random_.chance(20) ? data_below(below) : Expr()) high = data;
       // Triangular: up to and with an outer index or an earlier variable.
-      if (!vars_.empty() && random_.chance(25)) {
+      if (high == below && !vars_.empty() && random_.chance(25)) {
         const BoundVar var = random_.pick(vars_);
         high = context_.add(var.var, context_.index(1));
         below = var.below;
       }
-      lower.push_back(context_.index(random_.chance(20) ? random_.between(1, 2) : 0));
-      upper.push_back(high);
-      vars.push_back(context_.symbol("r" + std::to_string(i)));
-      vars_.push_back({context_.var(vars.back()), below});
+      out.lower.push_back(context_.index(random_.chance(20) ? random_.between(1, 2) : 0));
+      out.upper.push_back(high);
+      out.vars.push_back(context_.symbol("r" + std::to_string(i)));
+      vars_.push_back({context_.var(out.vars.back()), below});
     }
+    return out;
+  }
+
+  // A plain fold of this type, or of a float type under a cast.
+  Expr make_fold(ScalarType type) {
+    const bool under_cast = is_float(type) && random_.chance(30);
+    const ScalarType body_type = under_cast ? ScalarType::F32 : type;
+    const std::size_t outer = vars_.size();
+    const Ranges ranges = make_ranges();
     Expr body = value(body_type, options_.max_depth - 1);
     vars_.resize(outer);
-    const auto monoid = static_cast<Monoid>(random_.between(0, kNumMonoids - 1));
-    return context_.cast(type, context_.fold(monoid, vars, lower, upper, body));
+    const std::vector<Monoid> monoids = {Monoid::Sum, Monoid::Prod, Monoid::Min, Monoid::Max};
+    return context_.cast(
+        type, context_.fold(random_.pick(monoids), ranges.vars, ranges.lower, ranges.upper, body));
+  }
+
+  // A monoid of the language for values of this type, or a declared one; the types of its fields.
+  Symbol pick_monoid(ScalarType type, bool simple, std::vector<ScalarType>& types) {
+    types = {type};
+    if (type == ScalarType::Bool)
+      return context_.symbol(monoid_text(random_.chance(50) ? Monoid::And : Monoid::Or));
+    if (!simple && random_.chance(30)) return declared_monoid(types);
+    if (!simple && random_.chance(40)) {
+      types.push_back(ScalarType::I64);
+      return context_.symbol(monoid_text(random_.chance(50) ? Monoid::ArgMin : Monoid::ArgMax));
+    }
+    const std::vector<Monoid> monoids = {Monoid::Sum, Monoid::Prod, Monoid::Min, Monoid::Max};
+    return context_.symbol(monoid_text(random_.pick(monoids)));
+  }
+
+  // Affine maps under composition, which do not commute, or the least and the greatest.
+  Symbol declared_monoid(std::vector<ScalarType>& types) {
+    const bool maps = random_.chance(50);
+    const ScalarType type = maps ? ScalarType::I32 : ScalarType::F32;
+    types = {type, type};
+    const Symbol name = context_.symbol(maps ? "maps" : "span");
+    if (algorithm_.find_monoid(name)) return name;
+    MonoidDecl out;
+    out.name = name;
+    out.fields = {context_.symbol(maps ? "slope" : "low"),
+                  context_.symbol(maps ? "offset" : "high")};
+    out.types = types;
+    out.left = context_.symbol("a");
+    out.right = context_.symbol("b");
+    Expr side[2][2];
+    for (std::size_t s = 0; s < 2; ++s)
+      for (std::size_t f = 0; f < 2; ++f)
+        side[s][f] = context_.var(
+            context_.symbol((s ? "b." : "a.") + std::string(out.fields[f].text())), type);
+    if (maps) {
+      out.identity = {one(type), zero(type)};
+      out.combine = {context_.mul(side[0][0], side[1][0]),
+                     context_.add(context_.mul(side[1][0], side[0][1]), side[1][1])};
+    } else {
+      out.identity = {context_.monoid_identity(Monoid::Min, type),
+                      context_.monoid_identity(Monoid::Max, type)};
+      out.combine = {context_.min(side[0][0], side[1][0]), context_.max(side[0][1], side[1][1])};
+      out.commutative = true;
+    }
+    algorithm_.monoids.push_back(std::move(out));
+    return name;
+  }
+
+  std::vector<Expr> make_values(const std::vector<ScalarType>& types, int depth) {
+    std::vector<Expr> out;
+    for (ScalarType type : types) out.push_back(value(type, depth));
+    return out;
+  }
+
+  Expr make_reduction(ScalarType type) {
+    Fold fold;
+    std::vector<ScalarType> types;
+    fold.monoid = pick_monoid(type, false, types);
+    const std::vector<Expr> on_empty =
+        random_.chance(60) ? make_values(types, 1) : std::vector<Expr>();
+    const std::size_t outer = vars_.size();
+    const Ranges ranges = make_ranges();
+    std::vector<Expr> where;
+    if (random_.chance(60)) where.push_back(value(ScalarType::Bool, 2));
+    std::vector<Expr> body = make_values(types, options_.max_depth - 1);
+    const bool indexed = monoid_form(fold.monoid_kind()) == MonoidForm::Indexed;
+    if (indexed && random_.chance(80))
+      body[1] = context_.cast(ScalarType::I64, context_.var(ranges.vars[0]));
+    vars_.resize(outer);
+    fold.vars = ranges.vars;
+    fold.lower = ranges.lower;
+    fold.upper = ranges.upper;
+    fold.where = where;
+    fold.body = body;
+    fold.on_empty = on_empty;
+    return context_.fold(fold);
+  }
+
+  Expr make_scan(const Equation& equation) {
+    Fold fold;
+    fold.scan = true;
+    const std::vector<Symbol> along = {random_.pick(equation.indices)};
+    fold.vars = along;
+    std::vector<ScalarType> types;
+    std::vector<Symbol> state;
+    std::vector<Expr> base, body;
+    if (random_.chance(50)) {
+      fold.monoid = pick_monoid(equation.type, false, types);
+      body = make_values(types, options_.max_depth - 1);
+    } else {
+      fold.monoid = context_.symbol(monoid_text(Monoid::Last));
+      types.assign(static_cast<std::size_t>(random_.between(1, 2)), equation.type);
+      // What comes before the first does not know where that is.
+      const std::vector<BoundVar> all = vars_;
+      std::erase_if(vars_, [&](const BoundVar& v) { return v.var == context_.var(along[0]); });
+      base = make_values(types, 1);
+      vars_ = all;
+      for (std::size_t i = 0; i < types.size(); ++i)
+        state.push_back(context_.symbol("s" + std::to_string(i)));
+      for (std::size_t i = 0; i < types.size(); ++i)
+        body.push_back(next_state(context_.var(state[types.size() - 1 - i], types[i]),
+                                  value(types[i], options_.max_depth - 1)));
+    }
+    fold.state = state;
+    fold.base = base;
+    fold.body = body;
+    return context_.fold(fold);
+  }
+
+  Expr next_state(Expr before, Expr term) {
+    const ScalarType type = before.type();
+    if (type == ScalarType::Bool)
+      return context_.op(OpCode::Or, {term, context_.op(OpCode::Not, {before})});
+    if (!is_float(type)) return context_.add(before, term);
+    return context_.add(context_.mul(before, context_.real(type, 0.5)), term);
+  }
+
+  Expr make_update(const Equation& equation) {
+    Fold fold;
+    std::vector<ScalarType> types = {equation.type};
+    const bool last = random_.chance(30);
+    if (last)
+      fold.monoid = context_.symbol(monoid_text(Monoid::Last));
+    else
+      fold.monoid = pick_monoid(equation.type, false, types);
+    const std::vector<Expr> base = make_values(types, 2);
+    const std::vector<BoundVar> outer = vars_;
+    vars_.clear();
+    const Ranges ranges = make_ranges();
+    Expr guard = context_.boolean(true);
+    std::vector<Expr> at;
+    for (Expr size : equation.shape) at.push_back(index_below(size, guard));
+    std::vector<Expr> where;
+    if (!guard.as<BoolConst>()) where.push_back(guard);
+    const std::vector<Expr> body = make_values(types, options_.max_depth - 1);
+    vars_ = outer;
+    fold.vars = ranges.vars;
+    fold.lower = ranges.lower;
+    fold.upper = ranges.upper;
+    fold.where = where;
+    fold.body = body;
+    fold.base = base;
+    fold.at = at;
+    return context_.fold(fold);
   }
 
   Expr value(ScalarType type, int depth) {
@@ -312,6 +534,7 @@ class Generator {
 
   // An index below `size`; what must hold for that is added to the guard.
   Expr index_below(Expr size, Expr& guard) {
+    if (const Expr data = random_.chance(30) ? data_below(size) : Expr()) return data;
     std::vector<Expr> exact;
     for (const BoundVar& v : vars_) {
       if (v.below == size) exact.push_back(v.var);
@@ -358,6 +581,7 @@ class Generator {
   std::vector<ScalarType> types_;
   std::vector<Expr> extents_;
   std::vector<TensorInfo> tensors_;
+  std::vector<Input> fact_tensors_;
   std::vector<BoundVar> vars_;
   Algorithm algorithm_;
 };

@@ -118,8 +118,9 @@ Result<std::int64_t> count_cells(const Algorithm& algorithm, const Bindings& bin
   for (const Input& input : algorithm.inputs)
     TILEWRIGHT_CHECK_OK(add(input.name, input.shape, input.span));
   for (const Equation& equation : algorithm.equations)
-    if (locals || equation.is_output)
-      TILEWRIGHT_CHECK_OK(add(equation.name, equation.shape, equation.span));
+    for (const TensorPart& part : equation.tensors())
+      if (locals || equation.is_output)
+        TILEWRIGHT_CHECK_OK(add(part.name, equation.shape, equation.span));
   return total;
 }
 

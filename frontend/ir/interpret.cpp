@@ -10,6 +10,8 @@
 
 #include "frontend/ir/cells.h"
 #include "frontend/ir/equation_run.h"
+#include "frontend/ir/facts.h"
+#include "frontend/ir/fold_run.h"
 #include "frontend/ir/given.h"
 #include "frontend/ir/intervals.h"
 #include "frontend/ir/text.h"
@@ -66,6 +68,7 @@ Result<Interpretation> interpret_all(const Algorithm& algorithm, const Bindings&
   TILEWRIGHT_CHECK_OK(check_bindings(algorithm.extents, algorithm.requirements, bindings,
                                      algorithm.requirement_spans));
   Interpretation out;
+  TensorMap changed;  // inputs that are clamped
   CellStore store(bindings);
   std::int64_t steps = options.step_limit;
   bool nan_given = mentions_nan(algorithm);
@@ -88,7 +91,10 @@ Result<Interpretation> interpret_all(const Algorithm& algorithm, const Bindings&
   for (const Input& input : algorithm.inputs) {
     TILEWRIGHT_CHECK_OK(
         check_tensor(input.name, input.type, input.shape, bindings, inputs, input.span));
-    const Tensor& tensor = inputs.at(input.name);
+    const Tensor& given = inputs.at(input.name);
+    TILEWRIGHT_CHECK_OK(check_facts(input.name, input.facts, bindings, given, input.span));
+    if (input.facts.clamp) changed[input.name] = clamped(input.facts, bindings, given);
+    const Tensor& tensor = input.facts.clamp ? changed[input.name] : given;
     if (holds_nan(tensor)) {
       nan_given = true;
       if (intervals) {
@@ -102,18 +108,29 @@ Result<Interpretation> interpret_all(const Algorithm& algorithm, const Bindings&
   }
   for (const Equation& equation : algorithm.equations) {
     TILEWRIGHT_TRY(shape, bound_shape(equation.name, equation.shape, bindings, equation.span));
-    Tensor& tensor = out.values[equation.name] = make_tensor(equation.type, shape);
-    if (intervals) {
-      out.low[equation.name] = tensor.data;
-      out.high[equation.name] = tensor.data;
+    std::vector<EquationResult> results;
+    for (const TensorPart& part : equation.tensors()) {
+      Tensor& tensor = out.values[part.name] = make_tensor(part.type, shape);
+      results.push_back({&tensor, nullptr, nullptr, true});
+      if (!intervals) continue;
+      results.back().low = &(out.low[part.name] = tensor.data);
+      results.back().high = &(out.high[part.name] = tensor.data);
     }
-    EquationResult result{&tensor, nullptr, nullptr, true};
-    if (intervals) result.low = &out.low[equation.name], result.high = &out.high[equation.name];
-    TILEWRIGHT_CHECK_OK(run_equation({algorithm, equation, bindings, store},
-                                     {reals, options.order.fused, intervals}, &result, &steps));
-    if (reals && !intervals && !nan_given && equation.is_output && is_float(equation.type))
-      TILEWRIGHT_CHECK_OK(check_defined(equation, tensor));
-    publish(equation.name, tensor, !intervals || (!is_float(equation.type) && result.certain));
+    const EquationContext context{algorithm, equation, bindings, store};
+    const EquationMode mode{reals, options.order.fused, intervals};
+    const Fold* fold = equation.fold();
+    if (fold && !(fold->is_plain() && fold->body[0].type() != ScalarType::Bool)) {
+      TILEWRIGHT_CHECK_OK(run_fold(context, mode, results, &steps));
+    } else {
+      TILEWRIGHT_CHECK_OK(run_equation(context, mode, &results[0], &steps));
+    }
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const TensorPart part = equation.tensors()[i];
+      const Tensor& tensor = *results[i].value;
+      if (reals && !intervals && !nan_given && equation.is_output && is_float(part.type))
+        TILEWRIGHT_CHECK_OK(check_defined(equation, tensor));
+      publish(part.name, tensor, !intervals || (!is_float(part.type) && results[i].certain));
+    }
   }
   return out;
 }

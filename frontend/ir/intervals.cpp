@@ -543,6 +543,7 @@ inline void FoldIntervals::add_term(std::size_t lane, double low, double high) {
       low_[lane] = std::max(low_[lane], low);
       high_[lane] = std::max(high_[lane], high);
       break;
+    default: break;  // no other monoid is folded here
   }
 }
 

@@ -73,14 +73,6 @@ bool FieldReader::read(const Json& json, OpCode& out) {
   return refuse("an operation such as `Add` is needed here");
 }
 
-bool FieldReader::read(const Json& json, Monoid& out) {
-  const std::string* text = json.as_string();
-  const auto monoid = text ? monoid_named(*text) : std::nullopt;
-  if (!monoid) return refuse("a reduction such as `sum` is needed here");
-  out = *monoid;
-  return true;
-}
-
 bool FieldReader::read(const Json& json, std::int64_t& out) {
   if (!json.as_integer()) return refuse("an integer is needed here");
   out = *json.as_integer();
@@ -164,12 +156,14 @@ struct ExprBuilder {
     return typed(context.round_to(n.grid, n.value), n.type);
   }
   Expr operator()(const Fold& n) {
-    if (n.vars.empty() || n.vars.size() != n.lower.size() || n.vars.size() != n.upper.size())
+    if (n.body.empty()) return refuse("a fold has a term");
+    if (n.vars.empty() ||
+        (!n.scan && (n.vars.size() != n.lower.size() || n.vars.size() != n.upper.size())))
       return refuse("a fold has two bounds for each variable");
-    for (NodeList<Expr> bounds : {n.lower, n.upper})
+    for (NodeList<Expr> bounds : {n.lower, n.upper, n.at})
       for (Expr bound : bounds)
         if (bound.type() != ScalarType::Index) return refuse("a bound has type `index`");
-    return typed(context.fold(n.monoid, n.vars, n.lower, n.upper, n.body), n.type);
+    return typed(context.fold(n), n.type);
   }
 };
 
@@ -194,15 +188,48 @@ bool FieldReader::read(const Json& json, Expr& out) {
 
 Json to_json(Expr expr) { return FieldWriter().value(expr); }
 
+namespace {
+
+template <class T>
+Json list_json(const std::vector<T>& values) {
+  Json out = Json::array();
+  for (const T& value : values) out.push(FieldWriter().value(value));
+  return out;
+}
+
+Json monoid_json(const MonoidDecl& monoid) {
+  Json out = Json::object();
+  out.set("name", monoid.name.text());
+  out.set("fields", list_json(monoid.fields));
+  out.set("types", list_json(monoid.types));
+  out.set("commutative", monoid.commutative);
+  out.set("identity", list_json(monoid.identity));
+  out.set("left", monoid.left.text());
+  out.set("right", monoid.right.text());
+  out.set("combine", list_json(monoid.combine));
+  return out;
+}
+
+}  // namespace
+
 Json to_json(const Algorithm& algorithm) {
   Json json = Json::object();
   json.set("format", "tilewright.algorithm");
   json.set("version", 1);
   json.set("name", algorithm.name.text());
   write_declarations(json, algorithm.extents, algorithm.requirements);
+  if (!algorithm.monoids.empty()) {
+    Json monoids = Json::array();
+    for (const MonoidDecl& monoid : algorithm.monoids) monoids.push(monoid_json(monoid));
+    json.set("monoids", std::move(monoids));
+  }
   Json inputs = Json::array();
-  for (const Input& input : algorithm.inputs)
-    inputs.push(tensor_json(input.name, input.type, input.shape));
+  for (const Input& input : algorithm.inputs) {
+    Json one = tensor_json(input.name, input.type, input.shape);
+    write_facts(one, input.facts);
+    if (input.is_const) one.set("const", true);
+    inputs.push(std::move(one));
+  }
   json.set("inputs", std::move(inputs));
   Json equations = Json::array();
   for (const Equation& equation : algorithm.equations) {
@@ -211,6 +238,17 @@ Json to_json(const Algorithm& algorithm) {
     for (Symbol index : equation.indices) indices.push(Json(index.text()));
     one.set("indices", std::move(indices));
     one.set("output", equation.is_output);
+    if (equation.is_view) one.set("view", true);
+    if (!equation.parts.empty()) {
+      Json parts = Json::array();
+      for (const TensorPart& part : equation.parts) {
+        Json json_part = Json::object();
+        json_part.set("name", part.name.text());
+        json_part.set("type", type_text(part.type));
+        parts.push(std::move(json_part));
+      }
+      one.set("parts", std::move(parts));
+    }
     one.set("value", to_json(equation.value));
     equations.push(std::move(one));
   }
@@ -227,17 +265,32 @@ class AlgorithmReader : public DeclarationReader {
 
   bool read(const Json& json, Input& out) {
     return member(*this, json, "name", out.name) && member(*this, json, "type", out.type) &&
-           list(*this, json, "shape", out.shape);
+           list(*this, json, "shape", out.shape) && read_facts(json, out.facts) &&
+           (!json.find("const") || member(*this, json, "const", out.is_const));
   }
   bool read(const Json& json, Equation& out) {
     return member(*this, json, "name", out.name) && member(*this, json, "type", out.type) &&
            list(*this, json, "shape", out.shape) && list(*this, json, "indices", out.indices) &&
-           member(*this, json, "output", out.is_output) && member(*this, json, "value", out.value);
+           member(*this, json, "output", out.is_output) &&
+           (!json.find("view") || member(*this, json, "view", out.is_view)) &&
+           (!json.find("parts") || list(*this, json, "parts", out.parts)) &&
+           member(*this, json, "value", out.value);
+  }
+  bool read(const Json& json, TensorPart& out) {
+    return member(*this, json, "name", out.name) && member(*this, json, "type", out.type);
+  }
+  bool read(const Json& json, MonoidDecl& out) {
+    return member(*this, json, "name", out.name) && list(*this, json, "fields", out.fields) &&
+           list(*this, json, "types", out.types) &&
+           member(*this, json, "commutative", out.commutative) &&
+           list(*this, json, "identity", out.identity) && member(*this, json, "left", out.left) &&
+           member(*this, json, "right", out.right) && list(*this, json, "combine", out.combine);
   }
   bool read(const Json& json, Algorithm& out) {
     return header(json, "tilewright.algorithm") && member(*this, json, "name", out.name) &&
            list(*this, json, "extents", out.extents) &&
            list(*this, json, "requirements", out.requirements) &&
+           (!json.find("monoids") || list(*this, json, "monoids", out.monoids)) &&
            list(*this, json, "inputs", out.inputs) && list(*this, json, "equations", out.equations);
   }
 };

@@ -6,6 +6,10 @@
 
 #include "frontend/base/format.h"
 #include "frontend/ir/declarations.h"
+#include "frontend/ir/inline_call.h"
+#include "frontend/ir/parse_monoid.h"
+#include "frontend/ir/reduction.h"
+#include "frontend/ir/sort_equations.h"
 #include "frontend/ir/text.h"
 #include "frontend/ir/verify.h"
 
@@ -22,25 +26,45 @@ class Reader {
         extents_(context, extent_scope_, cursor_),
         names_(context, scope_, cursor_) {
     extents_.set_outside(&scope_);
+    names_.set_monoids(&monoids_);
   }
 
+  // The last algorithm of the file; those before it are what it may call.
   Result<Algorithm> read() {
-    if (header()) {
-      while (!cursor_.at_end() && !cursor_.at("}")) {
-        const std::size_t begin = cursor_.position();
-        if (!statement()) cursor_.skip_statement(begin);
-      }
-      cursor_.expect("}", "to end the algorithm");
-      if (!cursor_.at_end() && !cursor_.failed())
-        cursor_.unexpected("the end of the text", "one file holds one algorithm");
+    bool good = true;
+    while (good && cursor_.at("monoid")) {
+      auto declared = parse_monoid(cursor_, context_);
+      good = declared.has_value();
+      if (declared) monoids_.push_back(std::move(*declared));
     }
-    if (!cursor_.failed())
-      for (Diagnostic& d : verify(algorithm_, &spans_)) cursor_.report(std::move(d));
+    for (bool more = good; more;) {
+      algorithm_ = Algorithm();
+      algorithm_.monoids = monoids_;
+      extent_scope_ = Scope();
+      scope_ = Scope();
+      spans_ = AlgorithmSpans();
+      if (!algorithm()) break;
+      if (!cursor_.failed())
+        for (Diagnostic& d : verify(algorithm_, &spans_)) cursor_.report(std::move(d));
+      more = cursor_.at("algorithm");
+      if (more) library_.push_back(std::move(algorithm_));
+    }
+    if (!cursor_.at_end() && !cursor_.failed())
+      cursor_.unexpected("the end of the text", "a file holds algorithms alone");
     if (cursor_.failed()) return Failure{cursor_.take_diagnostics()};
     return std::move(algorithm_);
   }
 
  private:
+  bool algorithm() {
+    if (!header()) return false;
+    while (!cursor_.at_end() && !cursor_.at("}")) {
+      const std::size_t begin = cursor_.position();
+      if (!statement()) cursor_.skip_statement(begin);
+    }
+    return cursor_.expect("}", "to end the algorithm");
+  }
+
   bool header() {
     if (!cursor_.expect("algorithm", "at the beginning", "begin with `algorithm name(M, N) {`"))
       return false;
@@ -73,14 +97,120 @@ class Reader {
       return read;
     }
     const std::uint32_t begin = cursor_.peek().span.begin;
-    if (cursor_.accept("input")) return input(begin);
+    const bool is_const = cursor_.accept("const");
+    if (is_const && !cursor_.at("input")) {
+      cursor_.unexpected("`input` after `const`", "write `const input w : f32[K, N]`");
+      return false;
+    }
+    if (cursor_.accept("input")) return input(begin, is_const);
     const bool is_output = cursor_.accept("output");
+    is_view_ = !is_output && cursor_.accept("view");
     const auto name = cursor_.expect_name(
         "an equation", "write `requires`, `input`, `output` or an equation, as in `c[i] = a[i]`");
-    return name && equation(*name, is_output, begin);
+    if (!name) return false;
+    if (cursor_.at(",") || at_call()) return call(*name, is_output, begin);
+    return equation(*name, is_output, begin);
   }
 
-  bool input(std::uint32_t begin) {
+  // `= cell(x = ` or `= cell()`: no value of an equation looks like this.
+  bool at_call() const {
+    return cursor_.at("=") && cursor_.peek(1).kind == TokenKind::Name &&
+           cursor_.peek(2).text == "(" &&
+           ((cursor_.peek(3).kind == TokenKind::Name && cursor_.peek(4).text == "=") ||
+            (cursor_.peek(3).text == ")" && find_algorithm(cursor_.peek(1).text)));
+  }
+
+  const Algorithm* find_algorithm(std::string_view name) const {
+    for (const Algorithm& a : library_)
+      if (a.name.text() == name) return &a;
+    return nullptr;
+  }
+
+  // `h, c = cell(x = xs, w = w[0])`.
+  bool call(const Token& first, bool is_output, std::uint32_t begin) {
+    std::vector<Token> results = {first};
+    while (cursor_.accept(",")) {
+      const auto name =
+          cursor_.expect_name("the name of a result", "name it, as in `h, c = cell(...)`");
+      if (!name) return false;
+      results.push_back(*name);
+    }
+    if (!cursor_.expect("=", "after the results", "write `h = cell(x = xs)`")) return false;
+    const auto callee =
+        cursor_.expect_name("the name of an algorithm", "call one that stands before");
+    if (!callee || !cursor_.expect("(", "after the name of the algorithm")) return false;
+    Call made;
+    bool good = arguments(made);
+    if (!cursor_.expect(")", "after the arguments")) return false;
+    made.span = cursor_.span_from(begin);
+    made.callee = find_algorithm(callee->text);
+    if (!made.callee) {
+      cursor_.report(Code::UnknownName, callee->span,
+                     in_backticks(callee->text) + " is no algorithm that stands before this one",
+                     "write it before its caller in the file");
+      good = false;
+    }
+    for (const Token& result : results) made.results.push_back(context_.symbol(result.text));
+    auto inlined = good ? inline_call(context_, algorithm_, made) : Failure{};
+    if (good && !inlined.ok())
+      for (Diagnostic d : inlined.diagnostics()) cursor_.report(std::move(d));
+    if (!inlined.ok()) {
+      for (const Token& result : results)
+        names_.declare(result, {Meaning::Kind::Broken, ScalarType::Index, 0, result.span});
+      return true;
+    }
+    for (Expr requirement : inlined->requirements) {
+      algorithm_.requirements.push_back(requirement);
+      algorithm_.requirement_spans.push_back(made.span);
+    }
+    for (Equation& equation : inlined->equations)
+      add_inlined(std::move(equation), results, is_output);
+    return true;
+  }
+
+  void add_inlined(Equation equation, const std::vector<Token>& results, bool is_output) {
+    Token name = results[0];
+    name.text = equation.name.text();
+    for (const Token& result : results)
+      if (result.text == equation.name.text()) {
+        name = result;
+        equation.is_output = is_output;
+        equation.is_view = equation.is_view && !is_output;
+      }
+    const bool fresh = equation.parts.empty()
+                           ? names_.declare(name, {Meaning::Kind::Tensor, equation.type,
+                                                   equation.indices.size(), name.span})
+                           : declare_parts(name, equation);
+    if (fresh) algorithm_.equations.push_back(std::move(equation));
+  }
+
+  bool arguments(Call& call) {
+    bool good = true;
+    while (!cursor_.at(")")) {
+      Argument argument;
+      const auto input = cursor_.expect_name("an input of the algorithm", "write `x = xs`");
+      if (!input || !cursor_.expect("=", "after the input")) return false;
+      const auto tensor = cursor_.expect_name("a tensor", "give it a tensor, as in `w = ws[0]`");
+      if (!tensor) return false;
+      argument.input = context_.symbol(input->text);
+      argument.tensor = context_.symbol(tensor->text);
+      if (cursor_.accept("[")) {
+        const auto list = parse_index_list(cursor_);
+        if (!list) return false;
+        for (const SyntaxPtr& index : *list) {
+          argument.leading.push_back(
+              extents_.expression_of(*index, ScalarType::Index, "a fixed index"));
+          good = good && argument.leading.back();
+        }
+      }
+      argument.span = cursor_.span_from(input->span.begin);
+      call.arguments.push_back(std::move(argument));
+      if (!cursor_.accept(",")) break;
+    }
+    return good;
+  }
+
+  bool input(std::uint32_t begin, bool is_const) {
     const auto name = cursor_.expect_name("the name of the input", "name it, as in `a`");
     if (!name || !cursor_.expect(":", "after the name", "write the type, as in `: f32[M]`"))
       return false;
@@ -91,9 +221,11 @@ class Reader {
     if (tensor) meaning = {Meaning::Kind::Tensor, tensor->type, tensor->shape.size(), name->span};
     const bool fresh = names_.declare(*name, meaning);
     if (!tensor) return false;
+    const auto facts = parse_facts(cursor_, extents_, context_, tensor->shape);
+    if (!facts) return false;
     if (fresh)
-      algorithm_.inputs.push_back(
-          {symbol, tensor->type, std::move(tensor->shape), cursor_.span_from(begin)});
+      algorithm_.inputs.push_back({symbol, tensor->type, std::move(tensor->shape),
+                                   cursor_.span_from(begin), *facts, is_const});
     return true;
   }
 
@@ -103,7 +235,7 @@ class Reader {
   };
   struct Head {
     std::vector<Index> indices;
-    std::optional<ScalarType> type;
+    std::vector<ScalarType> types;  // empty when left out
     SyntaxPtr value;
   };
 
@@ -121,8 +253,13 @@ class Reader {
       if (!cursor_.expect("]", "after the indices")) return std::nullopt;
     }
     if (cursor_.accept(":")) {
-      head.type = parse_scalar_type(cursor_);
-      if (!head.type) return std::nullopt;
+      const bool several = cursor_.accept("(");
+      do {
+        const auto type = parse_scalar_type(cursor_);
+        if (!type) return std::nullopt;
+        head.types.push_back(*type);
+      } while (several && cursor_.accept(","));
+      if (several && !cursor_.expect(")", "after the types")) return std::nullopt;
     }
     if (!cursor_.expect("=", "in the equation", "write `=` and the value")) return std::nullopt;
     head.value = parse_expr_syntax(cursor_);
@@ -130,19 +267,119 @@ class Reader {
     return head;
   }
 
+  bool is_sort(const Syntax& value) const {
+    if (value.kind != SyntaxKind::Fold || value.fold->form != FoldSyntax::Form::Reduction)
+      return false;
+    for (const MonoidDecl& monoid : monoids_)
+      if (monoid.name.text() == value.text) return false;
+    return value.text == "sort" || value.text == "sort_descending";
+  }
+
+  bool sort(const Token& name, const Head& head, bool is_output, std::uint32_t begin) {
+    std::vector<Equation> made = sorted(name, head);
+    bool fresh = !made.empty();
+    for (Equation& equation : made) {
+      Token token = name;
+      token.text = equation.name.text();
+      fresh = names_.declare(token, {Meaning::Kind::Tensor, equation.type, equation.indices.size(),
+                                     name.span}) &&
+              fresh;
+      equation.is_output = is_output && equation.name.text() == name.text;
+      equation.span = cursor_.span_from(begin);
+      if (fresh) algorithm_.equations.push_back(std::move(equation));
+    }
+    if (made.empty())
+      names_.declare(name, {Meaning::Kind::Broken, ScalarType::Index, 0, name.span});
+    return true;
+  }
+
+  // Empty after reporting.
+  std::vector<Equation> sorted(const Token& name, const Head& head) {
+    const Syntax& value = *head.value;
+    const FoldSyntax& fold = *value.fold;
+    const bool plain = fold.vars.size() == 1 && !fold.bounds[0] && !fold.where && !fold.on_empty &&
+                       value.args[0]->kind != SyntaxKind::Tuple;
+    if (!plain || head.indices.empty()) {
+      cursor_.report(
+          Code::FoldForm, value.span,
+          "`sort` takes the values of one variable from 0 on, and its last index counts them",
+          "write `p[i, k < K] = sort(j < N) x[i, j]`");
+      return {};
+    }
+    Sort out;
+    out.name = context_.symbol(name.text);
+    out.descending = value.text == "sort_descending";
+    out.rank = context_.symbol(head.indices.back().name.text);
+    out.var = context_.symbol(fold.vars[0].text);
+    out.upper =
+        extents_.expression_of(*fold.bounds[1], ScalarType::Index, "the range of the values");
+    const SyntaxPtr& length = head.indices.back().upper;
+    out.length = length
+                     ? extents_.expression_of(*length, ScalarType::Index, "the range of an index")
+                     : out.upper;
+    bool good = out.upper && out.length;
+    std::vector<Token> bound = {fold.vars[0]};
+    for (std::size_t i = 0; i + 1 < head.indices.size(); ++i) {
+      const Index& index = head.indices[i];
+      out.indices.push_back(context_.symbol(index.name.text));
+      out.shape.push_back(index.upper ? extents_.expression_of(*index.upper, ScalarType::Index,
+                                                               "the range of an index")
+                                      : inferred_range(index.name, value));
+      good = good && out.shape.back();
+      bound.push_back(index.name);
+    }
+    std::vector<Symbol> declared;
+    for (const Token& token : bound) {
+      if (names_.declare(token, {Meaning::Kind::Variable, ScalarType::Index, 0, token.span}))
+        declared.push_back(context_.symbol(token.text));
+      else
+        good = false;
+    }
+    out.value = names_.expression(*value.args[0], std::nullopt);
+    for (Symbol var : declared) scope_.forget(var);
+    if (!good || !out.value) return {};
+    if (out.value.type() != ScalarType::Bool &&
+        (head.types.empty() || head.types[0] == ScalarType::I64))
+      return sort_equations(context_, out);
+    cursor_.report(Code::OperandType, value.span,
+                   "`sort` orders numbers, and gives places of type `i64`",
+                   "sort numbers, and convert the places in an equation of their own");
+    return {};
+  }
+
   bool equation(const Token& name, bool is_output, std::uint32_t begin) {
     auto head = equation_syntax();
+    if (head && is_sort(*head->value)) return sort(name, *head, is_output, begin);
     std::optional<Equation> made;
     if (head) made = elaborate(name, *head);
-    Meaning meaning{Meaning::Kind::Broken, ScalarType::Index, 0, name.span};
-    if (made) meaning = {Meaning::Kind::Tensor, made->type, made->indices.size(), name.span};
-    const bool fresh = names_.declare(name, meaning);
+    bool fresh = false;
+    if (!made || made->parts.empty()) {
+      Meaning meaning{Meaning::Kind::Broken, ScalarType::Index, 0, name.span};
+      if (made) meaning = {Meaning::Kind::Tensor, made->type, made->indices.size(), name.span};
+      fresh = names_.declare(name, meaning);
+    } else {
+      fresh = declare_parts(name, *made);
+    }
     if (made && fresh) {
       made->is_output = is_output;
+      made->is_view = is_view_;
       made->span = cursor_.span_from(begin);
       algorithm_.equations.push_back(std::move(*made));
     }
     return head.has_value();
+  }
+
+  // The equation's own name stands for no tensor, but is taken.
+  bool declare_parts(const Token& name, const Equation& equation) {
+    bool fresh = names_.declare(name, {Meaning::Kind::Parts, ScalarType::Index, 0, name.span});
+    for (const TensorPart& part : equation.parts) {
+      Token token = name;
+      token.text = part.name.text();
+      fresh = names_.declare(
+                  token, {Meaning::Kind::Tensor, part.type, equation.indices.size(), name.span}) &&
+              fresh;
+    }
+    return fresh;
   }
 
   std::optional<Equation> elaborate(const Token& name, const Head& head) {
@@ -165,12 +402,36 @@ class Reader {
       else
         good = false;
     }
-    equation.value = names_.equation_value(*head.value, head.type);
+    equation.value = names_.equation_value(*head.value, head.types);
     for (Symbol index : equation.indices) scope_.forget(index);
     if (!good || !equation.value) return std::nullopt;
-    equation.type = head.type.value_or(equation.value.type());
+    equation.type = head.types.empty() ? equation.value.type() : head.types[0];
+    if (const Fold* fold = equation.fold()) {
+      const auto names = part_names(algorithm_, *fold);
+      for (std::size_t i = 0; i < names.size(); ++i)
+        equation.parts.push_back(
+            {context_.symbol(std::string(name.text) + "." + names[i]), fold->body[i].type()});
+    }
+    if (!head.types.empty() && !check_parts(equation, head)) return std::nullopt;
     if (!convert_to_declared(equation, *head.value)) return std::nullopt;
     return equation;
+  }
+
+  // The declared types are those of the parts; parts are not converted.
+  bool check_parts(const Equation& equation, const Head& head) {
+    const std::vector<TensorPart> parts = equation.tensors();
+    bool fits = parts.size() == head.types.size();
+    for (std::size_t i = 0; fits && i < equation.parts.size(); ++i)
+      fits = parts[i].type == head.types[i];
+    if (fits) return true;
+    std::string found;
+    for (const TensorPart& part : parts)
+      found += (found.empty() ? "" : ", ") + std::string(type_text(part.type));
+    cursor_.report(Code::DeclaredType, head.value->span,
+                   "`" + std::string(equation.name.text()) + "` has values of type `" + found +
+                       "`, which are not the declared ones",
+                   "declare these types, or convert the terms");
+    return false;
   }
 
   // A declared float type rounds a float value; other conversions are written out.
@@ -199,8 +460,8 @@ class Reader {
   // False when a read is faulty in itself: that is reported, and says nothing about ranges.
   bool collect_uses(const Syntax& syntax, std::string_view index, std::vector<Use>& out) const {
     bool sound = true;
-    for (const SyntaxPtr& arg : syntax.args)
-      if (arg) sound = collect_uses(*arg, index, out) && sound;
+    for_each_part(syntax,
+                  [&](const Syntax& part) { sound = collect_uses(part, index, out) && sound; });
     if (syntax.kind != SyntaxKind::Index) return sound;
     const auto* shape = algorithm_.shape_of(context_.symbol(syntax.text));
     if (!shape || shape->size() != syntax.args.size()) return false;
@@ -241,6 +502,9 @@ class Reader {
   Elaborator extents_;
   Elaborator names_;
   AlgorithmSpans spans_;
+  bool is_view_ = false;  // the statement at hand
+  std::vector<MonoidDecl> monoids_;
+  std::vector<Algorithm> library_;  // what stands before in the file
   Algorithm algorithm_;
 };
 

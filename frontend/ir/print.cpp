@@ -131,9 +131,40 @@ class ExprPrinter {
 
   void fold(const Fold& n, int min_precedence) {
     const bool brackets = min_precedence > kFunctionPrecedence;
-    const int bound = op_info(OpCode::Lt).precedence + 1;
     if (brackets) out_ += '(';
-    (out_ += monoid_text(n.monoid)) += '(';
+    if (n.scan) {
+      out_ += "scan";
+      if (n.state.empty()) (out_ += ' ') += n.monoid.text();
+      (out_ += '(') += n.vars[0].text();
+      for (std::size_t i = 0; i < n.state.size(); ++i) {
+        ((out_ += ", ") += n.state[i].text()) += " = ";
+        print(n.base[i], kFunctionPrecedence);
+      }
+    } else {
+      if (n.is_update()) {
+        out_ += "update ";
+        terms(n.base);
+        out_ += ' ';
+      }
+      (out_ += n.monoid.text()) += '(';
+      ranges(n);
+    }
+    out_ += ") ";
+    if (n.is_update()) {
+      out_ += "at [";
+      list(n.at);
+      out_ += "] ";
+    }
+    terms(n.body);
+    if (!n.on_empty.empty()) {
+      out_ += " on_empty ";
+      terms(n.on_empty);
+    }
+    if (brackets) out_ += ')';
+  }
+
+  void ranges(const Fold& n) {
+    const int bound = op_info(OpCode::Lt).precedence + 1;
     for (std::size_t i = 0; i < n.vars.size(); ++i) {
       if (i > 0) out_ += ", ";
       const auto* zero = n.lower[i].as<IntConst>();
@@ -144,16 +175,23 @@ class ExprPrinter {
       (out_ += n.vars[i].text()) += " < ";
       print(n.upper[i], bound);
     }
-    out_ += ") ";
-    print(n.body, kFunctionPrecedence);
-    if (brackets) out_ += ')';
+    if (n.where.empty()) return;
+    out_ += " where ";
+    print(n.where[0], kFunctionPrecedence);
+  }
+
+  void terms(NodeList<Expr> values) {
+    if (values.size() == 1) return print(values[0], kFunctionPrecedence);
+    out_ += '(';
+    list(values);
+    out_ += ')';
   }
 
   std::string out_;
 };
 
 std::string print_equation(const Equation& equation) {
-  std::string out = equation.is_output ? "output " : "";
+  std::string out = equation.is_output ? "output " : equation.is_view ? "view " : "";
   (out += equation.name.text()) += '[';
   for (std::size_t i = 0; i < equation.indices.size(); ++i) {
     if (i > 0) out += ", ";
@@ -162,8 +200,27 @@ std::string print_equation(const Equation& equation) {
     shape.print(equation.shape[i], op_info(OpCode::Lt).precedence + 1);
     out += shape.take();
   }
-  (out += "] : ") += type_text(equation.type);
+  out += "] : ";
+  if (equation.parts.empty()) {
+    out += type_text(equation.type);
+  } else {
+    for (std::size_t i = 0; i < equation.parts.size(); ++i)
+      (out += i ? ", " : "(") += type_text(equation.parts[i].type);
+    out += ')';
+  }
   return (out += " = ") += print(equation.value);
+}
+
+void print_monoid(const MonoidDecl& monoid, TextWriter& writer) {
+  std::string head = "monoid " + std::string(monoid.name.text());
+  for (std::size_t i = 0; i < monoid.fields.size(); ++i)
+    head += (i ? ", " : "(") + std::string(monoid.fields[i].text()) + " : " +
+            std::string(type_text(monoid.types[i]));
+  writer.open(head + (monoid.commutative ? ") commutative {" : ") {"));
+  writer.line("identity " + print_list(monoid.identity));
+  writer.line("combine(" + std::string(monoid.left.text()) + ", " +
+              std::string(monoid.right.text()) + ") = " + print_list(monoid.combine));
+  writer.close("}");
 }
 
 }  // namespace
@@ -181,11 +238,12 @@ std::string print(const Algorithm& algorithm) {
     head += print_extent(algorithm.extents[i]);
   }
   TextWriter writer;
+  for (const MonoidDecl& monoid : algorithm.monoids) print_monoid(monoid, writer);
   writer.open(head + ") {");
   for (Expr requirement : algorithm.requirements) writer.line("requires " + print(requirement));
   for (const Input& input : algorithm.inputs)
-    writer.line("input " + std::string(input.name.text()) + " : " +
-                print_tensor_type(input.type, input.shape));
+    writer.line((input.is_const ? "const input " : "input ") + std::string(input.name.text()) +
+                " : " + print_tensor_type(input.type, input.shape) + print_facts(input.facts));
   for (const Equation& equation : algorithm.equations) writer.line(print_equation(equation));
   writer.close("}");
   return writer.take();

@@ -2,6 +2,7 @@
 //
 // Deterministic inputs for a seed; the stream of a tensor depends on its name alone, so that adding
 // an input leaves the others as they were.
+#include <algorithm>
 #include <cmath>
 
 #include "frontend/base/hash.h"
@@ -46,6 +47,27 @@ double random_float(Stream& stream, ScalarType type, bool wide) {
   return 2 * stream.unit() - 1;
 }
 
+// Values in the range, some of them at its ends; a clamped tensor has some beyond. Rows are sorted, and drawn
+// without repetition, where that is declared. Where a range is too small no values are right, and these are not.
+void fill_by_facts(const Facts& facts, const Bindings& bindings, Stream& stream, Tensor& tensor) {
+  const std::int64_t lower = facts.lower ? evaluate_extents(facts.lower, bindings) : -8;
+  const std::int64_t upper = facts.upper ? evaluate_extents(facts.upper, bindings) : 9;
+  const auto span = static_cast<std::uint64_t>(std::max<std::int64_t>(upper - lower, 1));
+  const auto row = static_cast<std::size_t>(tensor.shape.empty() ? 1 : tensor.shape.back());
+  for (std::size_t first = 0; row > 0 && first < tensor.data.size(); first += row) {
+    std::vector<std::int64_t> values(row);
+    for (std::size_t i = 0; i < row; ++i) {
+      values[i] = lower + static_cast<std::int64_t>(facts.injective ? i : stream.below(span));
+      if (facts.clamp && stream.below(8) == 0) values[i] += stream.below(2) ? 20 : -20;
+    }
+    if (facts.injective)
+      for (std::size_t i = row; i-- > 1;) std::swap(values[i], values[stream.below(i + 1)]);
+    if (facts.monotone) std::sort(values.begin(), values.end());
+    for (std::size_t i = 0; i < row; ++i)
+      tensor.data[first + i].i = wrap_to_type(tensor.type, values[i]);
+  }
+}
+
 }  // namespace
 
 TensorMap random_inputs(const Algorithm& algorithm, const Bindings& bindings, std::uint64_t seed,
@@ -56,6 +78,11 @@ TensorMap random_inputs(const Algorithm& algorithm, const Bindings& bindings, st
     for (Expr extent : input.shape) shape.push_back(evaluate_extents(extent, bindings));
     Tensor tensor = make_tensor(input.type, std::move(shape));
     Stream stream(hash_combine(input.name.hash(), seed));
+    if (input.facts.any()) {
+      fill_by_facts(input.facts, bindings, stream, tensor);
+      out.emplace(input.name, std::move(tensor));
+      continue;
+    }
     for (Scalar& cell : tensor.data) {
       if (is_float(input.type)) {
         cell.f = round_to_type(input.type, random_float(stream, input.type, wide));

@@ -28,9 +28,10 @@ BlockId TapeBuilder::new_block() {
   return static_cast<BlockId>(tape_.blocks.size() - 1);
 }
 
-Slot TapeBuilder::add_var(Symbol name, int level, bool floating) {
+Slot TapeBuilder::add_var(Symbol name, int level, bool floating, bool certain) {
   SlotInfo info;
   info.level = level;
+  info.certain = certain || !intervals_;
   info.floating = floating;
   Variable variable;
   variable.scalar = new_slot(info);

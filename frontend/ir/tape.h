@@ -88,8 +88,9 @@ class TapeBuilder {
   // which values are uncertain. `num_levels` counts the loops outside, plus one for constants.
   TapeBuilder(const TapeScope& scope, int num_levels, bool reals, bool intervals);
 
-  // A scalar variable that the driver sets; level 1 is the outermost loop.
-  Slot add_var(Symbol name, int level, bool floating = false);
+  // A scalar variable that the driver sets, with its interval unless it is certain; level 1 is the outermost
+  // loop.
+  Slot add_var(Symbol name, int level, bool floating = false, bool certain = true);
   // The lane variable: a scalar slot with the value of the first lane, a column with all.
   struct LaneSlots {
     Slot first;

@@ -8,8 +8,16 @@
 //   shapes      index, over extents alone, quasi-affine.
 //   reads       of an input or an earlier equation, with its type and rank; indices are index, piecewise
 //               quasi-affine, over indices, fold variables and extents.
-//   folds       at the root of an equation, or under one cast there; bounds as indices of reads, over outer
-//               indices and earlier variables; the body is a number.
+//   folds       at the root of an equation, or one of one value under one cast there; of a known monoid, with a
+//               term of the right type for each of its fields. Of a reduction: bounds as indices of reads, over
+//               outer indices and earlier variables; a condition. Of a scan: along an index of the equation.
+//               Of an update: what it starts from is over the indices alone, its terms and cells over its
+//               variables alone.
+//   data        an index or bound may hold integers that are read, of which a range is known.
+//   facts       of inputs of integers; see Facts.
+//   views       no outputs; reads and constants under selects.
+//   parts       of a fold of several fields: one tensor for each, named `equation.field`.
+//   monoids     an identity and a combination of the right types for each field; the laws hold on samples.
 //   types       every operation takes its operands; arms of a select agree; no conversion to bool; every
 //               constant lies on the grid of its type; the value has the declared type.
 //   depth       at most kMaxNesting levels.
@@ -18,12 +26,13 @@
 #include "frontend/ir/verify.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <unordered_set>
 
 #include "frontend/base/format.h"
 #include "frontend/base/text.h"
+#include "frontend/ir/facts.h"
+#include "frontend/ir/monoid_laws.h"
+#include "frontend/ir/reduction.h"
 #include "frontend/ir/text.h"
 #include "frontend/ir/walk.h"
 
@@ -31,54 +40,8 @@ namespace tilewright::ir {
 
 namespace {
 
-std::optional<std::int64_t> index_constant(Expr e) {
-  const auto* node = e.as<IntConst>();
-  return node ? std::optional(node->value) : std::nullopt;
-}
-
-bool affine(Expr e, bool piecewise) {
-  if (e.type() != ScalarType::Index) return false;
-  if (e.as<IntConst>() || e.as<Var>() || e.as<Extent>()) return true;
-  const auto* op = e.as<Op>();
-  if (!op) return false;
-  for (Expr arg : op->args)
-    if (!affine(arg, piecewise)) return false;
-  switch (op->op) {
-    case OpCode::Add:
-    case OpCode::Sub:
-    case OpCode::Neg: return true;
-    case OpCode::Mul: return index_constant(op->args[0]) || index_constant(op->args[1]);
-    case OpCode::Div:
-    case OpCode::Mod: return index_constant(op->args[1]).value_or(0) > 0;
-    case OpCode::Min:
-    case OpCode::Max: return piecewise;
-    default: return false;
-  }
-}
-
 Diagnostic finding(Code code, std::string message, std::string remedy) {
   return {code, {}, std::move(message), std::move(remedy), {}, {}};
-}
-
-bool on_grid(const FloatConst& n) {
-  if (std::isnan(n.value)) return true;
-  return std::bit_cast<std::uint64_t>(round_to_type(n.type, n.value)) ==
-         std::bit_cast<std::uint64_t>(n.value);
-}
-
-void verify_op(Expr expr, const Op& n, const ExprReport& report) {
-  ScalarType type = ScalarType::Index;
-  if (!op_type(n.op, n.args, &type) || type != n.type) {
-    report(expr, finding(Code::OperandType,
-                         in_backticks(op_info(n.op).text) + " on operands that it does not take",
-                         "convert the operands to one type that it takes"));
-    return;
-  }
-  if ((n.op != OpCode::Div && n.op != OpCode::Mod) || is_float(n.type)) return;
-  if (index_constant(n.args[1]) == 0)
-    report(expr,
-           finding(Code::ZeroDivisor, in_backticks(op_info(n.op).text) + " by the constant zero",
-                   "divide by something else"));
 }
 
 class Verifier {
@@ -98,11 +61,13 @@ class Verifier {
       extents_.insert(extent.name);
       verify_extent(extent, out_);
     }
+    for (const MonoidDecl& monoid : algorithm_.monoids) verify_monoid(monoid);
     for (Expr requirement : algorithm_.requirements) verify_requirement(requirement);
     for (const Input& input : algorithm_.inputs) {
       declare(input.name, "the input", input.span);
       enter(input.name, input.span);
       for (Expr extent : input.shape) verify_shape(extent);
+      verify_facts(input);
       tensors_[input.name] = {input.type, input.shape.size()};
     }
     for (const Equation& equation : algorithm_.equations) verify_equation(equation);
@@ -126,6 +91,9 @@ class Verifier {
     return missing(algorithm_.requirements) ||
            std::any_of(algorithm_.inputs.begin(), algorithm_.inputs.end(),
                        [&](const Input& i) { return missing(i.shape); }) ||
+           std::any_of(
+               algorithm_.monoids.begin(), algorithm_.monoids.end(),
+               [&](const MonoidDecl& m) { return missing(m.identity) || missing(m.combine); }) ||
            std::any_of(algorithm_.equations.begin(), algorithm_.equations.end(),
                        [&](const Equation& e) { return !e.value || missing(e.shape); });
   }
@@ -157,6 +125,7 @@ class Verifier {
   struct Allowed {
     const std::unordered_set<Symbol>* vars = nullptr;
     bool reads = false;
+    const std::unordered_map<Symbol, ScalarType>* typed = nullptr;  // variables that are no indices
   };
 
   // Names, and the rules of single expressions.
@@ -167,6 +136,10 @@ class Verifier {
         report(e, finding(Code::UnknownName, in_backticks(extent->name.text()) + " is no extent",
                           "declare it after the name of the algorithm"));
       if (const auto* var = e.as<Var>()) {
+        if (allowed.typed) {
+          const auto it = allowed.typed->find(var->name);
+          if (it != allowed.typed->end() && it->second == var->type) return;
+        }
         if (!allowed.vars || !allowed.vars->contains(var->name) || var->type != ScalarType::Index)
           report(e, finding(allowed.vars ? Code::UnknownName : Code::ExtentsOnly,
                             in_backticks(var->name.text()) + " is no index here",
@@ -197,16 +170,73 @@ class Verifier {
     if (it->second.type != read.type)
       report(e, finding(Code::TypeMismatch, name + " is read as another type than it has",
                         "read it as declared and convert the value"));
-    for (Expr index : read.indices) require_affine(index, true, "the index");
+    for (Expr index : read.indices) require_index(index, "the index");
   }
 
   void require_affine(Expr e, bool piecewise, const std::string& what) {
-    if (affine(e, piecewise)) return;
-    bool data = false;
-    walk(e, [&](Expr part) { data = data || part.as<Read>(); });
-    report(e, finding(Code::NotAffine, what + (data ? " depends on data" : " is not affine"),
-                      data ? "select on the data instead of indexing by it"
-                           : "use sums, constant factors, and `/` and `%` by positive constants"));
+    if (piecewise ? is_piecewise_quasi_affine(e) : is_quasi_affine(e)) return;
+    report(e, finding(Code::NotAffine, what + " is not affine",
+                      "use sums, constant factors, and `/` and `%` by positive constants"));
+  }
+
+  // An index or a bound: it may hold integers that are read, of which a range is known.
+  void require_index(Expr e, const std::string& what) {
+    if (!depends_on_data(e)) return require_affine(e, true, what);
+    if (!is_quasi_affine_with_data(e)) {
+      report(e, finding(Code::NotAffine, what + " depends on data and is not affine",
+                        "convert an integer that is read, as in `x[index(row[i]) + 1]`"));
+      return;
+    }
+    Context scratch;
+    if (value_range(scratch, algorithm_, e)) return;
+    report(e, finding(Code::UnknownValues, what + " depends on data of which no range is known",
+                      "declare one, as in `input row : i32[N] range 0 .. M`, or clamp the index: "
+                      "`max(min(index(row[i]), M - 1), 0)`"));
+  }
+
+  void verify_facts(const Input& input) {
+    const Facts& facts = input.facts;
+    if (!facts.any() && !facts.clamp && !facts.assumed) return;
+    const std::string name = in_backticks(input.name.text());
+    auto refuse = [&](std::string message, std::string remedy) {
+      Diagnostic d = finding(Code::FactForm, std::move(message), std::move(remedy));
+      d.span = input.span;
+      out_.push_back(std::move(d));
+    };
+    if (!is_integer(input.type))
+      return refuse("a fact about the values of " + name + ", which is no tensor of integers",
+                    "declare facts of what others use as indices");
+    if (!facts.any() || (facts.clamp && !facts.lower))
+      return refuse(facts.clamp ? "`clamp` of " + name + " without a range"
+                                : "`assumed` of " + name + " without a fact",
+                    "write the range, as in `range 0 .. N clamp`");
+    if ((facts.monotone || facts.injective) && input.shape.empty())
+      return refuse("an order of the values of " + name + ", which has one",
+                    "declare it of a tensor with a dimension");
+    if (facts.injective && (!facts.lower || facts.clamp))
+      return refuse("`injective` of " + name +
+                        (facts.clamp ? " with `clamp`, which may join values" : " without a range"),
+                    "write `range 0 .. N injective`");
+    if (facts.clamp && facts.assumed)
+      return refuse("`clamp` of " + name + " is done, not assumed", "drop one of the two");
+    if (!facts.lower) return;
+    for (Expr bound : {facts.lower, facts.upper}) verify_shape(bound);
+  }
+
+  // Reads and constants under selects.
+  void verify_view(const Equation& equation) {
+    if (!equation.is_view) return;
+    const std::function<bool(Expr)> reads_only = [&](Expr e) {
+      if (const auto* choice = e.as<Select>())
+        return reads_only(choice->then_value) && reads_only(choice->else_value);
+      return e.as<Read>() || e.as<IntConst>() || e.as<FloatConst>() || e.as<BoolConst>();
+    };
+    if (!equation.is_output && reads_only(equation.value)) return;
+    report(equation.value,
+           finding(Code::ViewForm,
+                   in_backticks(equation.name.text()) + " is a view, but " +
+                       (equation.is_output ? "an output too" : "computes something"),
+                   "read cells of tensors, chosen by `select`, or drop `view`"));
   }
 
   void verify_shape(Expr extent) {
@@ -243,8 +273,8 @@ class Verifier {
       verify_fold(equation, *fold, vars);
     } else {
       verify_names(equation.value, {&vars, true});
+      verify_no_fold(equation.value);
     }
-    verify_no_fold(fold ? fold->body : equation.value);
     if (equation.value.type() != equation.type)
       report(equation.value,
              finding(Code::DeclaredType,
@@ -252,7 +282,85 @@ class Verifier {
                          ", but " + in_backticks(equation.name.text()) + " is declared " +
                          in_backticks(type_text(equation.type)),
                      "convert it to the declared type"));
-    tensors_[equation.name] = {equation.type, equation.indices.size()};
+    verify_parts(equation, fold);
+    verify_view(equation);
+    for (const TensorPart& part : equation.tensors())
+      tensors_[part.name] = {part.type, equation.indices.size()};
+  }
+
+  void verify_parts(const Equation& equation, const Fold* fold) {
+    std::vector<TensorPart> expected;
+    if (fold && !fold->body.empty() &&
+        (fold->monoid_kind() != Monoid::Declared || algorithm_.find_monoid(fold->monoid))) {
+      const auto names = part_names(algorithm_, *fold);
+      for (std::size_t i = 0; i < names.size(); ++i) expected.push_back({{}, fold->body[i].type()});
+      for (std::size_t i = 0; i < std::min(names.size(), equation.parts.size()); ++i) {
+        const std::string name = std::string(equation.name.text()) + "." + names[i];
+        if (equation.parts[i].name.text() == name) expected[i].name = equation.parts[i].name;
+      }
+    }
+    if (!(expected == equation.parts))
+      report(equation.value, finding(Code::Malformed,
+                                     "the tensors of " + in_backticks(equation.name.text()) +
+                                         " are not those of its reduction",
+                                     "give it one for each field, named `equation.field`"));
+    for (const TensorPart& part : equation.parts) declare(part.name, "the tensor", equation.span);
+  }
+
+  void verify_monoid(const MonoidDecl& monoid) {
+    declare(monoid.name, "the reduction", monoid.span);
+    auto malformed = [&](std::string message, std::string remedy) {
+      Diagnostic d =
+          finding(Code::MonoidMalformed, in_backticks(monoid.name.text()) + std::move(message),
+                  std::move(remedy));
+      d.span = monoid.span;
+      out_.push_back(std::move(d));
+      return;
+    };
+    const std::size_t n = monoid.fields.size();
+    if (n == 0 || monoid.types.size() != n || monoid.identity.size() != n ||
+        monoid.combine.size() != n)
+      return malformed(" has " + std::to_string(n) + " fields, " +
+                           std::to_string(monoid.identity.size()) + " values of its identity and " +
+                           std::to_string(monoid.combine.size()) + " of its combination",
+                       "give each field one of both");
+    if (monoid.left == monoid.right)
+      return malformed(" combines two elements of one name", "name them apart, as in `(a, b)`");
+    std::unordered_map<Symbol, ScalarType> typed;
+    std::unordered_set<std::string> seen;
+    for (std::size_t i = 0; i < n; ++i) {
+      verify_name(monoid.fields[i], "the field", monoid.span, out_);
+      if (!seen.insert(std::string(monoid.fields[i].text())).second)
+        return malformed(" has two fields of one name", "rename one");
+      if (monoid.types[i] == ScalarType::Index)
+        return malformed(" has a field of type `index`", "use `i64`");
+    }
+    span_ = monoid.span;
+    expr_spans_ = nullptr;
+    const std::size_t before = out_.size();
+    for (std::size_t i = 0; i < n; ++i) {
+      const Expr value = monoid.identity[i];
+      if (!value.as<IntConst>() && !value.as<FloatConst>() && !value.as<BoolConst>())
+        malformed(" has an identity that is no constant", "write a literal for each field");
+      for (Expr e : {value, monoid.combine[i]})
+        if (e.type() != monoid.types[i])
+          malformed(" has a value that is not of the type of its field", "convert it");
+      for (Symbol side : {monoid.left, monoid.right}) {
+        const std::string name =
+            std::string(side.text()) + "." + std::string(monoid.fields[i].text());
+        for (Expr e : monoid.combine)
+          walk(e, [&](Expr part) {
+            const auto* var = part.as<Var>();
+            if (var && var->name.text() == name) typed[var->name] = monoid.types[i];
+          });
+      }
+    }
+    for (Expr e : monoid.combine) {
+      verify_names(e, {nullptr, false, &typed});
+      verify_no_fold(e);
+    }
+    if (out_.size() != before) return;
+    if (auto broken = broken_law(monoid)) out_.push_back(std::move(*broken));
   }
 
   void bind(Symbol var, std::unordered_set<Symbol>& vars, Span span) {
@@ -267,26 +375,175 @@ class Verifier {
 
   void verify_fold(const Equation& equation, const Fold& fold, std::unordered_set<Symbol>& vars) {
     const Expr root(&fold);
-    if (fold.vars.empty() || fold.vars.size() != fold.lower.size() ||
-        fold.vars.size() != fold.upper.size()) {
+    const bool bounded = fold.scan
+                             ? fold.vars.size() == 1 && fold.lower.empty() && fold.upper.empty()
+                             : !fold.vars.empty() && fold.vars.size() == fold.lower.size() &&
+                                   fold.vars.size() == fold.upper.size();
+    if (!bounded || fold.body.empty() || fold.where.size() > 1) {
       report(root, finding(Code::Malformed, "a fold whose variables and bounds differ in number",
                            "give every variable two bounds"));
       return;
     }
-    for (std::size_t i = 0; i < fold.vars.size(); ++i) {
-      for (Expr bound : {fold.lower[i], fold.upper[i]}) {
-        verify_names(bound, {&vars, false});
-        require_affine(bound, true, "the bound");
-      }
-      bind(fold.vars[i], vars, equation.span);
-    }
-    verify_names(fold.body, {&vars, true});
-    if (fold.body.type() == ScalarType::Bool || fold.type != fold.body.type())
-      report(root, finding(Code::OperandType, "a fold of something that is no number",
-                           "choose numbers first with `select`"));
-    if (const auto* cast = equation.value.as<Cast>(); cast && cast->type == ScalarType::Bool)
+    if (!verify_fields(fold)) return;
+    if (fold.scan)
+      verify_scan(equation, fold, vars);
+    else if (fold.is_update())
+      verify_update(equation, fold, vars);
+    else
+      verify_reduction(equation, fold, vars);
+    for (NodeList<Expr> list : {fold.body, fold.where, fold.on_empty, fold.base, fold.at})
+      for (Expr e : list) verify_no_fold(e);
+    const auto* cast = equation.value.as<Cast>();
+    if (cast && cast->type == ScalarType::Bool)
       report(equation.value, finding(Code::BadCast, "there is no conversion to `bool`",
                                      "compare with zero, as in `x != 0`"));
+    if (cast && !fold.is_reduction())
+      report(equation.value, finding(Code::FoldForm, "a scan or an update under a conversion",
+                                     "convert in an equation of its own"));
+    if (cast && fold.body.size() > 1)
+      report(equation.value,
+             finding(Code::FoldForm, "a reduction of several values under a conversion",
+                     "convert its parts in equations of their own"));
+  }
+
+  // A known monoid, a term of the right type for each of its fields, and as many of everything else.
+  bool verify_fields(const Fold& fold) {
+    const Expr root(&fold);
+    const Monoid kind = fold.monoid_kind();
+    const std::string name = in_backticks(fold.monoid.text());
+    const MonoidDecl* declared = algorithm_.find_monoid(fold.monoid);
+    if (kind == Monoid::Declared && !declared) {
+      report(root, finding(Code::UnknownName, name + " is no reduction",
+                           "declare it before the algorithm: `monoid ...`"));
+      return false;
+    }
+    const MonoidForm form = monoid_form(kind);
+    const std::size_t wanted = declared                      ? declared->fields.size()
+                               : !fold.state.empty()         ? fold.state.size()
+                               : form == MonoidForm::Indexed ? 2
+                               : form == MonoidForm::Last    ? fold.body.size()
+                                                             : 1;
+    const std::size_t n = fold.body.size();
+    if (n != wanted || (!fold.on_empty.empty() && fold.on_empty.size() != n) ||
+        (!fold.base.empty() && fold.base.size() != n)) {
+      report(root, finding(Code::FoldFields,
+                           name + " combines " + std::to_string(wanted) + " values, found " +
+                               std::to_string(n) + " terms, " + std::to_string(fold.base.size()) +
+                               " values to start from and " + std::to_string(fold.on_empty.size()) +
+                               " after `on_empty`",
+                           "give each field one of each, or none"));
+      return false;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      const ScalarType type = fold.body[i].type();
+      for (NodeList<Expr> list : {fold.on_empty, fold.base})
+        if (!list.empty() && list[i].type() != type)
+          report(list[i], finding(Code::TypeMismatch,
+                                  "a value of type " + in_backticks(type_text(list[i].type())) +
+                                      " for terms of type " + in_backticks(type_text(type)),
+                                  "convert one of them"));
+      if (declared && declared->types[i] != type)
+        report(fold.body[i],
+               finding(Code::TypeMismatch,
+                       "a term of type " + in_backticks(type_text(type)) + " for the field " +
+                           in_backticks(declared->fields[i].text()) + " of type " +
+                           in_backticks(type_text(declared->types[i])),
+                       "convert it"));
+    }
+    const bool logic = kind == Monoid::And || kind == Monoid::Or;
+    const ScalarType first = fold.body[0].type();
+    const bool number_needed = form == MonoidForm::Simple || form == MonoidForm::Indexed;
+    if (number_needed && (first == ScalarType::Bool) != logic)
+      report(root,
+             finding(Code::OperandType,
+                     logic ? "a fold of something that is no `bool`"
+                           : "a fold of something that is no number",
+                     logic ? "compare it with something" : "choose numbers first with `select`"));
+    if (form == MonoidForm::Indexed && !is_integer(fold.body[1].type()))
+      report(fold.body[1], finding(Code::OperandType, "the index of " + name + " is no integer",
+                                   "convert it, as in `i64(j)`"));
+    if (form == MonoidForm::Last && fold.is_reduction())
+      report(root, finding(Code::FoldForm, "`last` has no value before the first term",
+                           "use it in an `update`, or write a recurrence `scan(t, h = h0) ...`"));
+    if (!fold.is_reduction() && (!fold.on_empty.empty() || (fold.scan && !fold.where.empty())))
+      report(root, finding(Code::FoldForm,
+                           std::string("a ") + (fold.scan ? "scan" : "update") + " with " +
+                               (fold.on_empty.empty() ? "a condition" : "`on_empty`"),
+                           "only reductions have them; `select` the terms instead"));
+    return true;
+  }
+
+  void verify_ranges(const Fold& fold, std::unordered_set<Symbol>& vars, Span span) {
+    for (std::size_t i = 0; i < fold.vars.size(); ++i) {
+      for (Expr bound : {fold.lower[i], fold.upper[i]}) {
+        verify_names(bound, {&vars, true});
+        require_index(bound, "the bound");
+      }
+      bind(fold.vars[i], vars, span);
+    }
+    for (Expr condition : fold.where) {
+      verify_names(condition, {&vars, true});
+      if (condition.type() != ScalarType::Bool)
+        report(condition, finding(Code::DeclaredType, "the condition of a reduction is no `bool`",
+                                  "compare it with something"));
+    }
+  }
+
+  void verify_reduction(const Equation& equation, const Fold& fold,
+                        std::unordered_set<Symbol>& vars) {
+    for (Expr value : fold.on_empty) verify_names(value, {&vars, true});
+    if (!fold.at.empty() || !fold.state.empty())
+      report(Expr(&fold), finding(Code::Malformed, "a reduction with parts of a scan or an update",
+                                  "give it what it starts from"));
+    verify_ranges(fold, vars, equation.span);
+    for (Expr term : fold.body) verify_names(term, {&vars, true});
+  }
+
+  void verify_scan(const Equation& equation, const Fold& fold, std::unordered_set<Symbol>& vars) {
+    const Expr root(&fold);
+    const auto& indices = equation.indices;
+    if (std::find(indices.begin(), indices.end(), fold.vars[0]) == indices.end())
+      report(root,
+             finding(Code::FoldForm,
+                     in_backticks(fold.vars[0].text()) + " is no index of the equation, so nothing "
+                                                         "is there to run along",
+                     "scan along an index of the left side"));
+    if (fold.state.size() != fold.base.size() || !fold.at.empty() ||
+        (fold.monoid_kind() == Monoid::Last && fold.state.empty()) ||
+        (fold.monoid_kind() != Monoid::Last && !fold.state.empty()))
+      report(root,
+             finding(Code::Malformed, "a recurrence whose names and first values differ in number",
+                     "give every name one value to start from"));
+    std::unordered_set<Symbol> others = vars;
+    others.erase(fold.vars[0]);
+    for (Expr value : fold.base) verify_names(value, {&others, true});
+    std::unordered_map<Symbol, ScalarType> typed;
+    for (std::size_t i = 0; i < fold.state.size(); ++i) {
+      bind(fold.state[i], vars, equation.span);
+      vars.erase(fold.state[i]);
+      typed[fold.state[i]] = fold.body[i].type();
+    }
+    for (Expr term : fold.body) verify_names(term, {&vars, true, &typed});
+  }
+
+  // The terms do not belong to one cell, so the indices of the equation mean nothing in them.
+  void verify_update(const Equation& equation, const Fold& fold, std::unordered_set<Symbol>& vars) {
+    for (Expr value : fold.base) verify_names(value, {&vars, true});
+    if (fold.at.size() != equation.indices.size())
+      report(Expr(&fold), finding(Code::WrongRank,
+                                  "a cell of " + in_backticks(equation.name.text()) + " has " +
+                                      std::to_string(equation.indices.size()) + " indices, found " +
+                                      std::to_string(fold.at.size()) + " after `at`",
+                                  "write one index for each dimension"));
+    std::unordered_set<Symbol> own;
+    verify_ranges(fold, own, equation.span);
+    for (Symbol var : own)
+      if (vars.contains(var)) bind(var, vars, equation.span);
+    for (Expr index : fold.at) {
+      verify_names(index, {&own, true});
+      require_index(index, "the index");
+    }
+    for (Expr term : fold.body) verify_names(term, {&own, true});
   }
 
   void verify_no_fold(Expr root) {
@@ -325,85 +582,6 @@ class Verifier {
 
 std::vector<Diagnostic> verify(const Algorithm& algorithm, const AlgorithmSpans* spans) {
   return Verifier(algorithm, spans).run();
-}
-
-bool is_quasi_affine(Expr expr) { return affine(expr, false); }
-bool is_piecewise_quasi_affine(Expr expr) { return affine(expr, true); }
-
-void verify_expr(Expr root, const ExprReport& report) {
-  std::unordered_map<Expr, int> depth;
-  walk(root, [&](Expr e) {
-    int& levels = depth[e];
-    for_each_child(e, [&](Expr child) { levels = std::max(levels, depth[child] + 1); });
-    if (levels == kMaxNesting)
-      report(e,
-             finding(Code::NestingTooDeep,
-                     "an expression of more than " + std::to_string(kMaxNesting) + " levels",
-                     "give a part of it a name of its own: an equation, or in a program a `let`"));
-  });
-  walk(root, [&](Expr e) {
-    visit(e, Overloaded{
-                 [&](const IntConst& n) {
-                   const bool integer = n.type == ScalarType::Index || is_integer(n.type);
-                   if (!integer || wrap_to_type(n.type, n.value) != n.value)
-                     report(e, finding(Code::LiteralRange, "a constant that its type does not hold",
-                                       "use a wider type"));
-                 },
-                 [&](const FloatConst& n) {
-                   if (!is_float(n.type) || !on_grid(n))
-                     report(e, finding(Code::LiteralRange, "a constant off the grid of its type",
-                                       "round it to the type"));
-                 },
-                 [&](const Op& n) { verify_op(e, n, report); },
-                 [&](const Select& n) {
-                   if (n.condition.type() != ScalarType::Bool ||
-                       n.then_value.type() != n.else_value.type())
-                     report(e, finding(Code::TypeMismatch, "a select whose arms differ in type",
-                                       "convert one arm"));
-                 },
-                 [&](const Cast& n) {
-                   if (n.type == ScalarType::Bool)
-                     report(e, finding(Code::BadCast, "there is no conversion to `bool`",
-                                       "compare with zero, as in `x != 0`"));
-                 },
-                 [&](const RoundTo& n) {
-                   if (!is_float(n.grid) || !is_float(n.value.type()))
-                     report(e,
-                            finding(Code::OperandType, "`round_to` of something that is no float",
-                                    "convert it to a float first"));
-                 },
-                 [](const BoolConst&) {},
-                 [](const Var&) {},
-                 [](const Extent&) {},
-                 [](const Read&) {},
-                 [](const Fold&) {},
-             });
-  });
-}
-
-void verify_name(Symbol name, std::string_view what, Span span, std::vector<Diagnostic>& out) {
-  if (is_name(name.text()) && !is_reserved_name(name.text())) return;
-  Diagnostic d =
-      finding(Code::ReservedName, in_backticks(name.text()) + " cannot name " + std::string(what),
-              "use ASCII letters, digits, `_` and `.`, and no word of the language");
-  d.span = span;
-  out.push_back(std::move(d));
-}
-
-void verify_extent(const ExtentDecl& extent, std::vector<Diagnostic>& out) {
-  const std::string name = in_backticks(extent.name.text());
-  auto report = [&](const std::string& message, const std::string& remedy) {
-    Diagnostic d = finding(Code::ExtentRange, message, remedy);
-    d.span = extent.span;
-    out.push_back(std::move(d));
-  };
-  if (extent.min < 0) return report(name + " may be negative", "write a `min` of at least 0");
-  if (extent.multiple_of < 1)
-    return report("`multiple_of` of " + name + " is not positive", "write at least 1");
-  const std::int64_t limit = extent.max.value_or(INT64_MAX);
-  const std::int64_t last = limit - (limit < 0 ? 0 : limit % extent.multiple_of);
-  if (limit < extent.min || last < extent.min)
-    report("no value of " + name + " is possible", "widen `min` and `max`");
 }
 
 }  // namespace tilewright::ir

@@ -28,6 +28,8 @@ std::vector<Diagnostic> verify(const Algorithm& algorithm, const AlgorithmSpans*
 bool is_quasi_affine(Expr expr);
 // The same with `min` and `max` anywhere: what indices and fold bounds may be.
 bool is_piecewise_quasi_affine(Expr expr);
+// And with integers that are read, converted to `index`.
+bool is_quasi_affine_with_data(Expr expr);
 
 // The rules of one expression, shared with programs: operand types, constants, divisors. `report` gets what
 // is wrong and the expression that it is wrong about. Names are the caller's to check.

@@ -32,24 +32,54 @@ Expr rebuild(Context& context, Expr expr, const std::function<Expr(Expr)>& f) {
     for (Expr value : values) out.push_back(f(value));
     return out;
   };
-  return visit(expr,
-               Overloaded{
-                   [&](const Read& n) { return context.read(n.tensor, list(n.indices), n.type); },
-                   [&](const Op& n) { return context.op(n.op, list(n.args)); },
-                   [&](const Select& n) {
-                     return context.select(f(n.condition), f(n.then_value), f(n.else_value));
-                   },
-                   [&](const Cast& n) { return context.cast(n.type, f(n.value)); },
-                   [&](const RoundTo& n) { return context.round_to(n.grid, f(n.value)); },
-                   [&](const Fold& n) {
-                     return context.fold(n.monoid, n.vars, list(n.lower), list(n.upper), f(n.body));
-                   },
-                   [&](const IntConst&) { return expr; },
-                   [&](const FloatConst&) { return expr; },
-                   [&](const BoolConst&) { return expr; },
-                   [&](const Var&) { return expr; },
-                   [&](const Extent&) { return expr; },
-               });
+  return visit(
+      expr, Overloaded{
+                [&](const Read& n) { return context.read(n.tensor, list(n.indices), n.type); },
+                [&](const Op& n) { return context.op(n.op, list(n.args)); },
+                [&](const Select& n) {
+                  return context.select(f(n.condition), f(n.then_value), f(n.else_value));
+                },
+                [&](const Cast& n) { return context.cast(n.type, f(n.value)); },
+                [&](const RoundTo& n) { return context.round_to(n.grid, f(n.value)); },
+                [&](const Fold& n) {
+                  const std::vector<Expr> lists[] = {list(n.lower), list(n.upper),    list(n.where),
+                                                     list(n.body),  list(n.on_empty), list(n.base),
+                                                     list(n.at)};
+                  Fold out = n;
+                  out.lower = lists[0];
+                  out.upper = lists[1];
+                  out.where = lists[2];
+                  out.body = lists[3];
+                  out.on_empty = lists[4];
+                  out.base = lists[5];
+                  out.at = lists[6];
+                  return context.fold(out);
+                },
+                [&](const IntConst&) { return expr; },
+                [&](const FloatConst&) { return expr; },
+                [&](const BoolConst&) { return expr; },
+                [&](const Var&) { return expr; },
+                [&](const Extent&) { return expr; },
+            });
+}
+
+Expr copy_into(Context& context, Expr expr) {
+  std::unordered_map<Expr, Expr> done;
+  const std::function<Expr(Expr)> copy = [&](Expr e) -> Expr {
+    if (const auto it = done.find(e); it != done.end()) return it->second;
+    const Expr out =
+        visit(e, Overloaded{
+                     [&](const IntConst& n) { return context.integer(n.type, n.value); },
+                     [&](const FloatConst& n) { return context.real(n.type, n.value); },
+                     [&](const BoolConst& n) { return context.boolean(n.value); },
+                     [&](const Var& n) { return context.var(n.name, n.type); },
+                     [&](const Extent& n) { return context.extent(n.name); },
+                     [&](const auto&) { return rebuild(context, e, copy); },
+                 });
+    done.emplace(e, out);
+    return out;
+  };
+  return copy(expr);
 }
 
 Expr rewrite(Context& context, Expr root, const std::function<Expr(Expr)>& f) {
@@ -64,6 +94,13 @@ Expr rewrite(Context& context, Expr root, const std::function<Expr(Expr)>& f) {
   return done.at(root.index());
 }
 
+std::vector<Symbol> bound_names(const Fold& fold) {
+  std::vector<Symbol> out(fold.state.begin(), fold.state.end());
+  // A scan runs along an index of its equation.
+  if (!fold.scan) out.insert(out.end(), fold.vars.begin(), fold.vars.end());
+  return out;
+}
+
 Expr substitute(Context& context, Expr root, const Substitution& values) {
   if (!root || values.empty()) return root;
   std::unordered_map<std::uint32_t, Expr> done;
@@ -74,7 +111,7 @@ Expr substitute(Context& context, Expr root, const Substitution& values) {
       if (auto it = values.find(var->name); it != values.end()) out = it->second;
     } else if (const auto* fold = expr.as<Fold>()) {
       Substitution inner = values;
-      for (Symbol bound : fold->vars) inner.erase(bound);
+      for (Symbol bound : bound_names(*fold)) inner.erase(bound);
       out = rebuild(context, expr, [&](Expr c) { return substitute(context, c, inner); });
     } else {
       out = rebuild(context, expr, go);
@@ -97,7 +134,8 @@ void collect_free(Expr expr, std::vector<Symbol>& bound, std::vector<Symbol>& ou
   }
   const auto* fold = expr.as<Fold>();
   const std::size_t outer = bound.size();
-  if (fold) bound.insert(bound.end(), fold->vars.begin(), fold->vars.end());
+  if (fold)
+    for (Symbol name : bound_names(*fold)) bound.push_back(name);
   for_each_child(expr, [&](Expr child) { collect_free(child, bound, out); });
   bound.resize(outer);
 }

@@ -33,12 +33,18 @@ void walk(Expr root, const std::function<void(Expr)>& f);
 // The node with each child replaced by f(child); goes through the builders, so constants fold.
 Expr rebuild(Context& context, Expr expr, const std::function<Expr(Expr)>& f);
 
+// The expression, of any context, as one of this context. Names stay those of the other.
+Expr copy_into(Context& context, Expr expr);
+
 // f sees each node with its children already rewritten; an empty result keeps that node.
 Expr rewrite(Context& context, Expr root, const std::function<Expr(Expr)>& f);
 
 // Replaces variables by name, capture-free for fold variables (a bound name is not replaced).
 using Substitution = std::unordered_map<Symbol, Expr>;
 Expr substitute(Context& context, Expr root, const Substitution& values);
+
+// The variables that a fold binds in its terms.
+std::vector<Symbol> bound_names(const Fold& fold);
 
 // Names of variables that occur free, in order of first occurrence.
 std::vector<Symbol> free_vars(Expr root);

@@ -124,6 +124,14 @@ std::string describe_check(const program::Program& program, const program::Check
     case Kind::WorkspaceSize: return "the workspace is large enough";
     case Kind::WorkspaceAlignment: return "the workspace is aligned to " + value + " bytes";
     case Kind::WorkspaceOverlap: return "the workspace shares no byte with " + where;
+    case Kind::ValueRange:
+      return "each value of " + where + " is in " + ir::print(check.expr) + " .. " +
+             ir::print(check.other_expr);
+    case Kind::RangeNotEmpty:
+      return ir::print(check.expr) + " .. " + ir::print(check.other_expr) + " is not empty, or " +
+             where + " is";
+    case Kind::Monotone: return "no value of " + where + " is less than the one before in its row";
+    case Kind::Injective: return "no value of " + where + " stands twice in a row";
   }
   __builtin_unreachable();
 }

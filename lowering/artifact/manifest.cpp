@@ -26,17 +26,36 @@ class Members {
   Json object_ = Json::object();
 };
 
+// What is declared of the values, and what makes it true.
+Json facts_json(const ir::Facts& facts) {
+  Json list = Json::array();
+  auto add = [&](std::string fact, bool clamped) {
+    list.push(Members()
+                  .add("fact", std::move(fact))
+                  .add("by", facts.assumed ? "assumed"
+                             : clamped     ? "clamp"
+                                           : "check at entry")
+                  .done());
+  };
+  if (facts.lower)
+    add("range " + ir::print(facts.lower) + " .. " + ir::print(facts.upper), facts.clamp);
+  if (facts.monotone) add("monotone", false);
+  if (facts.injective) add("injective", false);
+  return list;
+}
+
 Json parameters_json(const program::Program& program) {
   Json list = Json::array();
   for (const program::Parameter& parameter : program.parameters) {
     Json shape = Json::array();
     for (ir::Expr extent : parameter.shape) shape.push(ir::print(extent));
-    list.push(Members()
-                  .add("name", parameter.name.text())
-                  .add("kind", parameter.is_output ? "output" : "input")
-                  .add("type", ir::type_text(parameter.type))
-                  .add("shape", std::move(shape))
-                  .done());
+    Members entry;
+    entry.add("name", parameter.name.text())
+        .add("kind", parameter.is_output ? "output" : "input")
+        .add("type", ir::type_text(parameter.type))
+        .add("shape", std::move(shape));
+    if (parameter.facts.any()) entry.add("facts", facts_json(parameter.facts));
+    list.push(entry.done());
   }
   return list;
 }

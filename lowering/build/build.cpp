@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "frontend/ir/expr_syntax.h"
+#include "frontend/ir/facts.h"
 #include "frontend/ir/walk.h"
 #include "lowering/build/builder.h"
 
@@ -60,7 +61,8 @@ Builder::Builder(ir::Context& context_in, poly::Context& polyhedra_in,
   for (const ir::ExtentDecl& extent : algorithm.extents) used_names_.insert(extent.name);
   for (const ir::Input& input : algorithm.inputs) used_names_.insert(input.name);
   for (const ir::Equation& e : algorithm.equations)
-    if (e.is_output) used_names_.insert(e.name);
+    for (const ir::TensorPart& part : e.is_output ? e.tensors() : std::vector<ir::TensorPart>())
+      used_names_.insert(part.name);
 }
 
 Symbol Builder::fresh(std::string_view wanted) {
@@ -89,7 +91,9 @@ const ir::Equation* Builder::equation(Symbol nest) const {
 void Builder::inline_equations() {
   auto is_inlined = [&](Symbol name) {
     const auto& names = schedule.tree.inlined;
-    return std::find(names.begin(), names.end(), name) != names.end();
+    if (std::find(names.begin(), names.end(), name) != names.end()) return true;
+    const ir::Equation* e = algorithm.find_equation(name);
+    return e && e->is_view;
   };
   // Producers come first, so a producer's own value is already free of inlined reads.
   for (ir::Equation& reader : equations_) {
@@ -190,7 +194,9 @@ std::vector<Expr> Builder::buffer_index(const Env& env, Symbol tensor,
 Expr Builder::read(const Env& env, Symbol tensor, const std::vector<Expr>& cell) const {
   Symbol buffer;
   const std::vector<Expr> index = buffer_index(env, tensor, cell, &buffer);
-  return context.read(buffer, index, *algorithm.type_of(tensor));
+  const Expr value = context.read(buffer, index, *algorithm.type_of(tensor));
+  const ir::Input* input = algorithm.find_input(tensor);
+  return input && input->facts.clamp ? ir::clamped_read(context, input->facts, value) : value;
 }
 
 const std::vector<Expr>* Builder::filled_cells(const Env& env, Symbol buffer) const {
@@ -235,9 +241,10 @@ Result<program::Program> Builder::run() {
   out.requirements = algorithm.requirements;
   out.requirements.insert(out.requirements.end(), schedule.guards.begin(), schedule.guards.end());
   for (const ir::Input& input : algorithm.inputs)
-    out.parameters.push_back({input.name, input.type, input.shape, false});
+    out.parameters.push_back({input.name, input.type, input.shape, false, input.facts});
   for (const ir::Equation* e : algorithm.outputs())
-    out.parameters.push_back({e->name, e->type, e->shape, true});
+    for (const ir::TensorPart& part : e->tensors())
+      out.parameters.push_back({part.name, part.type, e->shape, true});
   Env env;
   TILEWRIGHT_TRY(body, emit_roots(0, env));
   out.body = body;

@@ -120,6 +120,7 @@ class Builder {
 
  private:
   void inline_equations();
+  Binding own_binding(const tree::Nest& nest, Symbol tensor, const Region& region);
   Result<Stmt> emit_roots(std::size_t first, Env& env);
 
   std::vector<ir::Equation> equations_;  // after inlining

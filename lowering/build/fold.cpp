@@ -11,8 +11,78 @@ namespace tilewright::build {
 
 using program::OriginRole;
 
-Expr NestEmitter::combine(Expr a, Expr b) const {
-  return context_.op(ir::monoid_op(fold_->monoid), {a, b});
+std::vector<Expr> NestEmitter::localise(const Point& point, NodeList<Expr> exprs) const {
+  std::vector<Expr> out;
+  const ir::Substitution values = index_values(point);
+  for (Expr expr : exprs) out.push_back(builder_.localise(point.env, expr, values));
+  return out;
+}
+
+std::vector<Expr> NestEmitter::identities() const {
+  std::vector<Expr> out;
+  for (const Accumulator& accumulator : accumulators_) out.push_back(accumulator.identity);
+  return out;
+}
+
+std::vector<Expr> NestEmitter::merged(const std::vector<Expr>& a,
+                                      const std::vector<Expr>& b) const {
+  std::vector<Expr> out = ir::combine(context_, reduction_, a, b);
+  if (out.size() < a.size()) out.push_back(context_.op(ir::OpCode::Or, {a.back(), b.back()}));
+  return out;
+}
+
+std::vector<Expr> NestEmitter::finished(const Point& point, const std::vector<Expr>& values) const {
+  std::vector<Expr> out(values.begin(),
+                        values.begin() + static_cast<std::ptrdiff_t>(fold_->body.size()));
+  if (!fold_->on_empty.empty()) {
+    const std::vector<Expr> otherwise = localise(point, fold_->on_empty);
+    for (std::size_t i = 0; i < out.size(); ++i)
+      out[i] = context_.select(values.back(), out[i], otherwise[i]);
+  }
+  if (equation_->parts.empty()) out[0] = context_.cast(equation_->type, out[0]);
+  return out;
+}
+
+std::vector<Expr> NestEmitter::read(const std::vector<Place>& places) const {
+  std::vector<Expr> out;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    out.push_back(context_.read(places[i].buffer, places[i].index,
+                                fold_ ? accumulators_[i].type : reduction_.types[i]));
+  return out;
+}
+
+// `let`s around the body for the values that are no constants; they become the variables.
+Stmt NestEmitter::bind(std::vector<Expr>& values, std::string_view name,
+                       const std::function<Stmt()>& body) {
+  std::vector<std::pair<Symbol, Expr>> lets;
+  for (Expr& value : values) {
+    if (value.as<ir::IntConst>() || value.as<ir::FloatConst>() || value.as<ir::BoolConst>() ||
+        value.as<ir::Var>())
+      continue;
+    lets.emplace_back(builder_.fresh(std::string(equation_->name.text()) + std::string(name)),
+                      value);
+    value = context_.var(lets.back().first, value.type());
+  }
+  Stmt out = body();
+  for (auto let = lets.rbegin(); let != lets.rend(); ++let)
+    out = program::make_let(context_, let->first, let->second, out);
+  return out;
+}
+
+Stmt NestEmitter::assign(const std::vector<Place>& places, const std::vector<Expr>& values,
+                         OriginRole role, const std::vector<Expr>& at) {
+  const auto computed = std::count_if(values.begin(), values.end(), [](Expr value) {
+    return !value.as<ir::IntConst>() && !value.as<ir::FloatConst>() && !value.as<ir::BoolConst>();
+  });
+  std::vector<Expr> stored = values;
+  const auto stores = [&] {
+    std::vector<Stmt> out;
+    for (std::size_t i = 0; i < places.size(); ++i)
+      out.push_back(program::make_store(context_, places[i].buffer, places[i].index, stored[i],
+                                        role, places[i].origin, at));
+    return program::make_block(context_, out);
+  };
+  return computed > 1 ? bind(stored, "_new", stores) : stores();
 }
 
 Result<Stmt> NestEmitter::over_loops(const std::vector<std::size_t>& loops, std::size_t at,
@@ -49,60 +119,63 @@ Result<Stmt> NestEmitter::fold_region(std::size_t depth, Point& point) {
   if (tile_begin_ == first_fold_) return tile_region(depth, point, true);
   for (std::size_t i = first_fold_; i < nest_.loops.size(); ++i)
     if (!space_.is_fold(nest_.loops[i].name)) accumulator_loops_.push_back(i);
-  const bool converts = equation_->value.kind() == ir::ExprKind::Cast;
+  // The result's cells hold partial results where they have their types.
+  const bool own =
+      equation_->value.kind() == ir::ExprKind::Cast || accumulators_.size() > fold_->body.size();
   std::vector<Expr> extents;
   for (std::size_t i : accumulator_loops_)
     extents.push_back(
         builder_.simplify(context_.max(context_.index(0), space_.max_extent(nest_.loops[i].name))));
-  accumulator_ = converts ? builder_.fresh(std::string(nest_.name.text()) + "_acc") : Symbol();
+  for (Accumulator& a : accumulators_)
+    a.outside = own ? builder_.fresh(std::string(nest_.name.text()) + "_acc") : Symbol();
 
-  TILEWRIGHT_TRY(
-      init, over_loops(accumulator_loops_, 0, point, [&](Point& p) {
-        const std::vector<Expr> guards = take_guards(p);
-        const Expr identity = context_.monoid_identity(fold_->monoid, fold_->type);
-        return Result<Stmt>(guarded(guards, store_partial(p, identity, OriginRole::Init, {})));
-      }));
+  TILEWRIGHT_TRY(init, over_loops(accumulator_loops_, 0, point, [&](Point& p) {
+                   const std::vector<Expr> guards = take_guards(p);
+                   return Result<Stmt>(guarded(
+                       guards, assign(outside_places(p), identities(), OriginRole::Init, cell(p))));
+                 }));
   TILEWRIGHT_TRY(main, fold_loops(depth, tile_begin_, point, [&](Point& p) {
-                   return tile_begin_ == nest_.loops.size() ? in_place_step(p)
-                                                            : tile_region(tile_begin_, p, false);
+                   if (tile_begin_ < nest_.loops.size()) return tile_region(tile_begin_, p, false);
+                   std::vector<Expr> at = cell(p);
+                   const std::vector<Expr> folded = fold_values(p);
+                   at.insert(at.end(), folded.begin(), folded.end());
+                   return fold_step(p, outside_places(p), at, false);
                  }));
   std::vector<Stmt> parts = {init, main};
-  if (converts) {
-    TILEWRIGHT_TRY(
-        last, over_loops(accumulator_loops_, 0, point, [&](Point& p) {
-          const std::vector<Expr> guards = take_guards(p);
-          const Expr value = context_.cast(equation_->type, read_partial(p));
-          return Result<Stmt>(guarded(guards, store_result(p, value, OriginRole::Value)));
-        }));
+  if (own) {
+    TILEWRIGHT_TRY(last, over_loops(accumulator_loops_, 0, point, [&](Point& p) {
+                     const std::vector<Expr> guards = take_guards(p);
+                     const std::vector<Expr> values = finished(p, read(outside_places(p)));
+                     return Result<Stmt>(guarded(
+                         guards, assign(result_places(p), values, OriginRole::Value, cell(p))));
+                   }));
     parts.push_back(last);
   }
-  const Stmt all = program::make_block(context_, parts);
+  Stmt all = program::make_block(context_, parts);
   accumulator_loops_.clear();
-  if (!converts) return all;
-  const Symbol buffer = accumulator_;
-  accumulator_ = Symbol();
-  return program::make_alloc(context_, buffer, fold_->type, extents, program::Space::Workspace,
-                             all);
-}
-
-// The cell of the partial result outside the tile: the result itself, or the accumulator.
-Expr NestEmitter::read_partial(const Point& point) const {
-  if (!accumulator_.valid()) return read_result(point);
-  return context_.read(accumulator_, loop_values(accumulator_loops_, point), fold_->type);
-}
-
-Stmt NestEmitter::store_partial(Point& point, Expr value, OriginRole role,
-                                std::vector<Expr> fold_point) {
-  std::vector<Expr> at = cell(point);
-  Symbol buffer = accumulator_;
-  std::vector<Expr> index;
-  if (accumulator_.valid()) {
-    index = loop_values(accumulator_loops_, point);
-  } else {
-    index = builder_.buffer_index(point.env, equation_->name, at, &buffer);
+  for (auto a = accumulators_.rbegin(); own && a != accumulators_.rend(); ++a) {
+    all =
+        program::make_alloc(context_, a->outside, a->type, extents, program::Space::Workspace, all);
+    a->outside = Symbol();
   }
-  at.insert(at.end(), fold_point.begin(), fold_point.end());
-  return program::make_store(context_, buffer, index, value, role, equation_->name, at);
+  return all;
+}
+
+// The cells of the partial results outside the tile: the results themselves, or accumulators.
+std::vector<Place> NestEmitter::outside_places(const Point& point) const {
+  std::vector<Place> out;
+  for (const Accumulator& a : accumulators_) {
+    if (!a.outside.valid()) return result_places(point);
+    out.push_back({a.outside, loop_values(accumulator_loops_, point), equation_->name});
+  }
+  return out;
+}
+
+std::vector<Place> NestEmitter::tile_places(const Point& point) const {
+  std::vector<Place> out;
+  for (const Accumulator& a : accumulators_)
+    out.push_back({a.tile, loop_values(tile_loops_, point), equation_->name});
+  return out;
 }
 
 std::vector<Expr> NestEmitter::loop_values(const std::vector<std::size_t>& loops,
@@ -125,8 +198,8 @@ std::vector<Expr> NestEmitter::fold_values(const Point& point) const {
 }
 
 Result<Stmt> NestEmitter::tile_region(std::size_t depth, Point& point, bool from_identity) {
-  const Symbol tile = builder_.fresh(std::string(nest_.name.text()) + "_acc");
-  const Expr identity = context_.monoid_identity(fold_->monoid, fold_->type);
+  for (Accumulator& a : accumulators_)
+    a.tile = builder_.fresh(std::string(nest_.name.text()) + "_acc");
   std::vector<Expr> extents;
   for (std::int64_t extent : tile_extents_) extents.push_back(context_.index(extent));
   const bool loads = !from_identity && lanes_ == 0;
@@ -134,79 +207,75 @@ Result<Stmt> NestEmitter::tile_region(std::size_t depth, Point& point, bool from
   // In the order of the nest, so that a vector loop stays innermost.
   std::vector<std::size_t> all_tile_loops = tile_loops_;
   std::sort(all_tile_loops.begin(), all_tile_loops.end());
-  auto store_tile = [&](Point& p, Expr value, OriginRole role, std::vector<Expr> at) {
-    return program::make_store(context_, tile, loop_values(tile_loops_, p), value, role,
-                               equation_->name, at);
-  };
   TILEWRIGHT_TRY(
       init, over_loops(all_tile_loops, 0, point, [&](Point& p) {
-        const Stmt start = store_tile(p, identity, OriginRole::Init, {});
+        const Stmt start = assign(tile_places(p), identities(), OriginRole::Init, {});
         if (!loads) return Result<Stmt>(start);
         const std::vector<Expr> guards = take_guards(p);
         Expr inside;
         for (Expr g : guards) inside = inside ? context_.both(inside, g) : g;
-        const Stmt take = store_tile(p, read_partial(p), OriginRole::Merge, cell(p));
+        const Stmt take =
+            assign(tile_places(p), read(outside_places(p)), OriginRole::Merge, cell(p));
         return Result<Stmt>(inside ? program::make_if(context_, inside, take, start) : take);
       }));
-  TILEWRIGHT_TRY(steps, fold_loops(depth, nest_.loops.size(), point,
-                                   [&](Point& p) { return fold_step(p, tile); }));
-  TILEWRIGHT_TRY(merge, merge_lanes(point, tile));
-  TILEWRIGHT_TRY(finish, over_loops(kept_, 0, point, [&](Point& p) {
-                   const std::vector<Expr> guards = take_guards(p);
-                   Expr value = context_.read(tile, loop_values(tile_loops_, p), fold_->type);
-                   if (!from_identity && !loads) value = combine(read_partial(p), value);
-                   const Stmt out = from_identity
-                                        ? store_result(p, context_.cast(equation_->type, value),
-                                                       OriginRole::Value)
-                                        : store_partial(p, value, OriginRole::Merge, {});
-                   return Result<Stmt>(guarded(guards, out));
+  TILEWRIGHT_TRY(steps, fold_loops(depth, nest_.loops.size(), point, [&](Point& p) {
+                   std::vector<Expr> at = cell(p);
+                   const std::vector<Expr> folded = fold_values(p);
+                   at.insert(at.end(), folded.begin(), folded.end());
+                   return fold_step(p, tile_places(p), at, true);
                  }));
+  TILEWRIGHT_TRY(merge, merge_lanes(point));
+  TILEWRIGHT_TRY(
+      finish, over_loops(kept_, 0, point, [&](Point& p) {
+        const std::vector<Expr> guards = take_guards(p);
+        std::vector<Expr> values = read(tile_places(p));
+        if (!from_identity && !loads) values = merged(read(outside_places(p)), values);
+        return Result<Stmt>(guarded(
+            guards, from_identity
+                        ? assign(result_places(p), finished(p, values), OriginRole::Value, cell(p))
+                        : assign(outside_places(p), values, OriginRole::Merge, cell(p))));
+      }));
   const Stmt parts[] = {init, steps, merge, finish};
-  return program::make_alloc(context_, tile, fold_->type, extents, program::Space::Register,
-                             program::make_block(context_, parts));
+  Stmt all = program::make_block(context_, parts);
+  for (auto a = accumulators_.rbegin(); a != accumulators_.rend(); ++a)
+    all = program::make_alloc(context_, a->tile, a->type, extents, program::Space::Register, all);
+  return all;
 }
 
 // Pairwise: lanes l and l + n/2 meet, then n/4, ... until lane 0 holds the result.
-Result<Stmt> NestEmitter::merge_lanes(Point& point, Symbol tile) {
+Result<Stmt> NestEmitter::merge_lanes(Point& point) {
   if (lanes_ <= 1) return program::make_block(context_, {});
   return over_loops(kept_, 0, point, [&](Point& p) {
     std::vector<Stmt> steps;
     for (std::int64_t half = lanes_ / 2; half >= 1; half /= 2) {
       const Symbol lane = builder_.fresh("lane");
       const Expr l = context_.var(lane);
-      std::vector<Expr> low = loop_values(tile_loops_, p);
-      std::vector<Expr> high = low;
-      low.back() = half == 1 ? context_.index(0) : l;
-      high.back() = half == 1 ? context_.index(1) : context_.add(l, context_.index(half));
-      const Expr value =
-          combine(context_.read(tile, low, fold_->type), context_.read(tile, high, fold_->type));
-      const Stmt step =
-          program::make_store(context_, tile, low, value, OriginRole::Merge, equation_->name, {});
-      steps.push_back(half == 1 ? step
+      std::vector<Place> low = tile_places(p);
+      std::vector<Place> high = low;
+      for (Place& place : low) place.index.back() = half == 1 ? context_.index(0) : l;
+      for (Place& place : high)
+        place.index.back() = half == 1 ? context_.index(1) : context_.add(l, context_.index(half));
+      const Stmt meet = assign(low, merged(read(low), read(high)), OriginRole::Merge, {});
+      steps.push_back(half == 1 ? meet
                                 : program::make_for(context_, program::LoopKind::Vector, lane,
-                                                    context_.index(0), context_.index(half), step));
+                                                    context_.index(0), context_.index(half), meet));
     }
     return Result<Stmt>(program::make_block(context_, steps));
   });
 }
 
-Result<Stmt> NestEmitter::fold_step(Point& point, Symbol tile) {
-  const Expr term = builder_.localise(point.env, fold_->body, index_values(point));
-  const std::vector<Expr> guards = guards_of_term(point, term);
-  const std::vector<Expr> index = loop_values(tile_loops_, point);
-  std::vector<Expr> at = cell(point);
-  const std::vector<Expr> folded = fold_values(point);
-  at.insert(at.end(), folded.begin(), folded.end());
-  const Expr value = combine(context_.read(tile, index, fold_->type), term);
-  return guarded(guards, program::make_store(context_, tile, index, value, OriginRole::Fold,
-                                             equation_->name, at));
-}
-
-Result<Stmt> NestEmitter::in_place_step(Point& point) {
-  const Expr term = builder_.localise(point.env, fold_->body, index_values(point));
-  const std::vector<Expr> guards = take_guards(point);
-  const Expr value = combine(read_partial(point), term);
-  return guarded(guards, store_partial(point, value, OriginRole::Fold, fold_values(point)));
+// One more term. `drop_guards`: its results may lie beyond the edge, where nothing keeps them.
+Result<Stmt> NestEmitter::fold_step(Point& point, const std::vector<Place>& places,
+                                    std::vector<Expr> at, bool drop_guards) {
+  const std::vector<Expr> terms = localise(point, fold_->body);
+  const std::vector<Expr> where = localise(point, fold_->where);
+  std::vector<Expr> evaluated = terms;
+  evaluated.insert(evaluated.end(), where.begin(), where.end());
+  const std::vector<Expr> guards =
+      drop_guards ? guards_of_terms(point, evaluated) : take_guards(point);
+  Stmt out = step(places, places, terms, OriginRole::Fold, at);
+  if (!where.empty()) out = program::make_if(context_, where[0], out);
+  return guarded(guards, out);
 }
 
 namespace {
@@ -230,7 +299,7 @@ bool never_traps(Expr term) {
 
 // Results beyond the edge of a tile are never stored, so a guard of the result's indices is left out where
 // every read stays inside its buffer without it (a padded copy).
-std::vector<Expr> NestEmitter::guards_of_term(Point& point, Expr term) {
+std::vector<Expr> NestEmitter::guards_of_terms(Point& point, const std::vector<Expr>& terms) {
   auto is_kept_only = [&](Symbol name) {
     if (space_.is_fold(name)) return false;
     for (Symbol loop : space_.loops_of(name)) {
@@ -243,7 +312,7 @@ std::vector<Expr> NestEmitter::guards_of_term(Point& point, Expr term) {
     }
     return true;
   };
-  const bool total = never_traps(term);
+  const bool total = std::all_of(terms.begin(), terms.end(), never_traps);
   // Beyond the edge a reduction bounded by the index would run beyond what it may read.
   auto bounds_fold = [&](Symbol name) {
     const std::vector<Symbol> loops = space_.loops_of(name);
@@ -258,7 +327,8 @@ std::vector<Expr> NestEmitter::guards_of_term(Point& point, Expr term) {
   };
   auto safe = [&](Symbol name) {
     return total && is_kept_only(name) && !bounds_fold(name) &&
-           reads_stay_inside(point, term, name);
+           std::all_of(terms.begin(), terms.end(),
+                       [&](Expr term) { return reads_stay_inside(point, term, name); });
   };
   std::erase_if(point.pending_splits, [&](int split) { return safe(space_.split_parent(split)); });
   std::erase_if(point.pending_dimensions, safe);

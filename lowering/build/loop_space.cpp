@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lowering/build/loop_space.h"
 
+#include "frontend/ir/facts.h"
 #include "frontend/ir/index_math.h"
 #include "frontend/ir/walk.h"
 
@@ -98,7 +99,9 @@ Expr LoopSpace::resolve(Expr algorithm_expr, const LoopValues& values) const {
   ir::Substitution replace;
   for (Symbol free : ir::free_vars(algorithm_expr))
     replace[free] = absolute(free, value(free, values), values);
-  return replace.empty() ? algorithm_expr : ir::substitute(context_, algorithm_expr, replace);
+  const Expr out =
+      replace.empty() ? algorithm_expr : ir::substitute(context_, algorithm_expr, replace);
+  return reads_ && ir::depends_on_data(out) ? reads_(out) : out;
 }
 
 Expr LoopSpace::absolute(Symbol symbol, Expr local, const LoopValues& values) const {

@@ -5,6 +5,7 @@
 // bounds and guards, each point of the nest's box is visited exactly once (tests/laws/loop_space_test.cpp).
 #pragma once
 
+#include <functional>
 #include <set>
 #include <unordered_map>
 #include <vector>
@@ -40,6 +41,9 @@ class LoopSpace {
             std::vector<Dimension> dimensions);
 
   const std::vector<Dimension>& dimensions() const { return dimensions_; }
+  // How the Program reads what a bound of the algorithm reads. Before this call no value may be asked for
+  // that depends on data.
+  void read_data(std::function<Expr(Expr)> reads) { reads_ = std::move(reads); }
   // The value of a dimension or of any name in the steps. Precondition: its loops have values.
   Expr value(Symbol name, const LoopValues& values) const;
   // Half-open range of a name when some of its loops have no value: exact hull over the rest.
@@ -112,6 +116,7 @@ class LoopSpace {
   std::vector<Dimension> dimensions_;
   std::unordered_map<Symbol, Name> names_;
   ir::Ranges ranges_;
+  std::function<Expr(Expr)> reads_;
 };
 
 // What the algorithm declares of its extents.

@@ -37,7 +37,8 @@ std::string quoted(const tree::Nest& nest, Symbol loop) {
 
 Result<Stmt> NestEmitter::level(std::size_t depth, Point& point) {
   if (fold_ && depth == first_fold_) return fold_region(depth, point);
-  if (depth == nest_.loops.size()) return nest_.stage ? copy(point) : elementwise(point);
+  if (depth == nest_.loops.size())
+    return nest_.stage ? copy(point) : scan_ ? scan(point) : elementwise(point);
   return loop(depth, point, [&](Point& inner) {
     const std::vector<Expr> guards = take_guards(inner);
     auto body = with_placed(depth, inner, [&](Point& p) { return level(depth + 1, p); });

@@ -7,11 +7,16 @@
 // visits each cell once. `tile_begin_` is the first loop from which on only fold loops and kept loops follow:
 // there a tile of partial results lives in registers. Where the two differ the result's own cells hold the
 // partial results in between.
+//
+// A reduction has one accumulator for each field of its monoid and, where it has `on_empty`, one that says
+// whether there was a term. A scan reads the cell before its own. An update first fills its cells, then runs
+// over its terms.
 #pragma once
 
 #include <functional>
 #include <set>
 
+#include "frontend/ir/reduction.h"
 #include "lowering/build/builder.h"
 
 namespace tilewright::build {
@@ -24,6 +29,21 @@ struct Point {
   std::set<Symbol> pending_dimensions;
 };
 using Continue = std::function<Result<Stmt>(Point&)>;
+
+// A cell of a buffer.
+struct Place {
+  Symbol buffer;
+  std::vector<Expr> index;
+  Symbol origin;
+};
+
+// What a reduction keeps of the terms so far: a field of its monoid, or whether there was one.
+struct Accumulator {
+  ir::ScalarType type = ir::ScalarType::F32;
+  Expr identity;
+  Symbol tile;  // in registers, around the fold loops
+  Symbol outside;  // where partial results lie in between; none: in the result's own cells
+};
 
 class NestEmitter {
  public:
@@ -55,6 +75,14 @@ class NestEmitter {
   ir::Substitution index_values(const Point& point) const;
   std::vector<Expr> cell(const Point& point) const;
 
+  // update.cpp
+  Result<Stmt> scan(Point& point);
+  Result<Stmt> update(Point& point);
+  Result<Stmt> update_step(Point& point);
+  // The values before are read, the terms computed, and then all is written.
+  Stmt step(const std::vector<Place>& before, const std::vector<Place>& after,
+            const std::vector<Expr>& terms, program::OriginRole role, const std::vector<Expr>& at);
+
   // fold.cpp
   Result<Stmt> fold_region(std::size_t depth, Point& point);
   // A tile of partial results around the loops from `depth` on, started at the identity or from the cells.
@@ -62,19 +90,27 @@ class NestEmitter {
   Result<Stmt> fold_loops(std::size_t depth, std::size_t end, Point& point, const Continue& body);
   Result<Stmt> over_loops(const std::vector<std::size_t>& loops, std::size_t at, Point& point,
                           const Continue& body);
-  Result<Stmt> fold_step(Point& point, Symbol tile);
-  Result<Stmt> in_place_step(Point& point);
-  Result<Stmt> merge_lanes(Point& point, Symbol tile);
+  Result<Stmt> fold_step(Point& point, const std::vector<Place>& places, std::vector<Expr> at,
+                         bool drop_guards);
+  Result<Stmt> merge_lanes(Point& point);
   std::vector<Expr> loop_values(const std::vector<std::size_t>& loops, const Point& point) const;
   std::vector<Expr> fold_values(const Point& point) const;
-  std::vector<Expr> guards_of_term(Point& point, Expr term);
+  std::vector<Expr> guards_of_terms(Point& point, const std::vector<Expr>& terms);
   bool reads_stay_inside(const Point& point, Expr term, Symbol name) const;
-  Expr combine(Expr a, Expr b) const;
-  Stmt store_result(Point& point, Expr value, program::OriginRole role);
-  Expr read_result(const Point& point) const;
-  Stmt store_partial(Point& point, Expr value, program::OriginRole role,
-                     std::vector<Expr> fold_point);
-  Expr read_partial(const Point& point) const;
+  std::vector<Expr> localise(const Point& point, NodeList<Expr> exprs) const;
+  // Both sides hold a value of each accumulator.
+  std::vector<Expr> merged(const std::vector<Expr>& a, const std::vector<Expr>& b) const;
+  std::vector<Expr> identities() const;
+  // The final values of the accumulators' results.
+  std::vector<Expr> finished(const Point& point, const std::vector<Expr>& values) const;
+  std::vector<Place> tile_places(const Point& point) const;
+  std::vector<Place> outside_places(const Point& point) const;
+  std::vector<Place> result_places(const Point& point) const;
+  std::vector<Expr> read(const std::vector<Place>& places) const;
+  // Stores that see none of each other: what is not constant is computed first.
+  Stmt assign(const std::vector<Place>& places, const std::vector<Expr>& values,
+              program::OriginRole role, const std::vector<Expr>& at);
+  Stmt bind(std::vector<Expr>& values, std::string_view name, const std::function<Stmt()>& body);
 
   Result<Ok> plan();
   Failure not_in_tile(std::size_t loop) const;
@@ -84,7 +120,11 @@ class NestEmitter {
   const tree::Nest& nest_;
   const Region& region_;
   const ir::Equation* equation_;
-  const ir::Fold* fold_ = nullptr;
+  const ir::Fold* fold_ = nullptr;  // of a reduction
+  const ir::Fold* scan_ = nullptr;
+  const ir::Fold* update_ = nullptr;
+  ir::Reduction reduction_;
+  std::vector<Accumulator> accumulators_;
   LoopSpace space_;
   std::size_t first_fold_ = 0;
   std::size_t tile_begin_ = 0;
@@ -92,9 +132,7 @@ class NestEmitter {
   std::vector<std::size_t> kept_;  // the kept loops, in order of the nest
   std::vector<std::int64_t> tile_extents_;
   std::int64_t lanes_ = 0;  // lanes of a vector fold loop; 0 when there is none
-  // In-place partial results of a fold whose result has another type: an accumulator of the fold's type,
-  // indexed by the result loops inside the fold.
-  Symbol accumulator_;
+  // The result loops inside the fold, which index what lies outside of tiles.
   std::vector<std::size_t> accumulator_loops_;
 };
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "frontend/ir/facts.h"
 #include "frontend/ir/text.h"
 #include "frontend/ir/walk.h"
 #include "lowering/build/affine_view.h"
@@ -227,10 +228,10 @@ class RegionFinder {
     for (std::size_t i = 0; i < reader.indices.size(); ++i)
       bound(AffineExpr::variable(dimension_name(reader.indices[i])), instances.lower[i],
             instances.upper[i], loop_name);
-    if (const ir::Fold* fold = reader.fold()) {
+    if (const ir::Fold* fold = reader.fold(); fold && !fold->scan) {
       for (std::size_t i = 0; i < fold->vars.size(); ++i)
-        bound(AffineExpr::variable(dimension_name(fold->vars[i])), fold->lower[i], fold->upper[i],
-              rename);
+        bound(AffineExpr::variable(dimension_name(fold->vars[i])), widest(fold->lower[i], false),
+              widest(fold->upper[i], true), rename);
       if (nest.name == owner_.name) bound_fold_tiles(set, *fold);
     }
     poly::Space space{params_, {}};
@@ -279,12 +280,21 @@ class RegionFinder {
     return hull;
   }
 
+  // What is known of a bound that depends on data.
+  Expr widest(Expr bound, bool upper) const {
+    if (!ir::depends_on_data(bound)) return bound;
+    const auto range = ir::value_range(builder_.context, builder_.algorithm, bound);
+    return !range ? bound : upper ? range->high : range->low;
+  }
+
   // Loops of the owner that tile its fold variables and have a value cut the fold's range.
   void bound_fold_tiles(BasicSet& set, const ir::Fold& fold) {
     for (std::size_t i = 0; i < fold.vars.size(); ++i) {
       const Symbol var = fold.vars[i];
       // A bound that depends on the reader's indices has no value before its loops do.
-      if (!ir::free_vars(fold.lower[i]).empty()) continue;
+      if (!ir::free_vars(fold.lower[i]).empty() || ir::depends_on_data(fold.lower[i]) ||
+          ir::depends_on_data(fold.upper[i]))
+        continue;
       auto [lo, hi] = space_.range(var, values_);
       const AffineExpr value = AffineExpr::variable(dimension_name(var));
       if (auto bound = to_bound(space_.absolute(var, lo, values_), loop_name))
@@ -367,7 +377,13 @@ class RegionFinder {
 Result<Expr> Builder::largest(const ir::Equation& equation, std::size_t num_fold_vars,
                               Expr expr) const {
   const ir::Fold* fold = equation.fold();
-  auto value = to_bound(expr, loop_name);
+  // The widest that is known of what depends on data.
+  auto widest = [&](Expr e, bool upper) -> Expr {
+    if (!ir::depends_on_data(e)) return e;
+    const auto range = ir::value_range(context, algorithm, e);
+    return !range ? e : upper ? range->high : range->low;
+  };
+  auto value = to_bound(widest(expr, true), loop_name);
   if (!value)
     return refuse(
         {},
@@ -387,8 +403,10 @@ Result<Expr> Builder::largest(const ir::Equation& equation, std::size_t num_fold
   for (std::size_t i = 0; i < num_fold_vars; ++i) {
     space.dims.emplace_back(fold->vars[i].text());
     const AffineExpr var = AffineExpr::variable(fold->vars[i].text());
-    if (auto lower = to_bound(fold->lower[i], loop_name)) add_at_least(domain, var, *lower);
-    if (auto upper = to_bound(fold->upper[i], loop_name)) add_less(domain, var, *upper);
+    if (auto lower = to_bound(widest(fold->lower[i], false), loop_name))
+      add_at_least(domain, var, *lower);
+    if (auto upper = to_bound(widest(fold->upper[i], true), loop_name))
+      add_less(domain, var, *upper);
   }
   TILEWRIGHT_TRY(most, poly::max_over(polyhedra, *value, poly::Set(space, domain)));
   auto out = to_ir(context, BoundExpr::max({most, BoundExpr(0)}),

@@ -50,7 +50,7 @@ Result<std::vector<Dimension>> nest_dimensions(Builder& builder, const tree::Nes
   for (std::size_t i = 0; i < equation.indices.size(); ++i)
     out.push_back(
         {equation.indices[i], region.size[i], region.max_size[i], region.lower[i], false});
-  if (const ir::Fold* fold = equation.fold()) {
+  if (const ir::Fold* fold = equation.fold(); fold && !fold->scan) {
     // The algorithm's variables are not the Program's loops: only extents have a known range here.
     const ir::Ranges ranges = extent_ranges(builder.algorithm);
     for (std::size_t i = 0; i < fold->vars.size(); ++i) {
@@ -86,14 +86,26 @@ NestEmitter::NestEmitter(Builder& builder, const tree::Nest& nest, const Region&
       nest_(nest),
       region_(region),
       equation_(nest.stage ? nullptr : builder.equation(nest.name)),
-      fold_(equation_ ? equation_->fold() : nullptr),
-      space_(builder.context, builder.algorithm, nest, std::move(dimensions)) {}
+      space_(builder.context, builder.algorithm, nest, std::move(dimensions)) {
+  const ir::Fold* fold = equation_ ? equation_->fold() : nullptr;
+  if (!fold) return;
+  (fold->scan ? scan_ : fold->is_update() ? update_ : fold_) = fold;
+  reduction_ = ir::reduction_of(builder.algorithm, *fold);
+  if (!fold_) return;
+  const std::vector<Expr> start = ir::identity(context_, reduction_);
+  for (std::size_t i = 0; i < start.size(); ++i)
+    accumulators_.push_back({reduction_.types[i], start[i], {}, {}});
+  if (!fold_->on_empty.empty())
+    accumulators_.push_back({ir::ScalarType::Bool, context_.boolean(false), {}, {}});
+}
 
 Result<Stmt> NestEmitter::emit(const Env& env) {
   TILEWRIGHT_CHECK_OK(plan());
   Point point;
   point.env = env;
-  return level(0, point);
+  // Bounds read what stands outside of the nest.
+  space_.read_data([&](Expr bound) { return builder_.localise(env, bound, {}); });
+  return update_ ? update(point) : level(0, point);
 }
 
 Result<Ok> NestEmitter::plan() {
@@ -192,8 +204,8 @@ Failure NestEmitter::not_in_tile(std::size_t at) const {
 ir::Substitution NestEmitter::index_values(const Point& point) const {
   ir::Substitution out;
   for (const Dimension& dimension : space_.dimensions()) {
-    // Outside the loops of a fold its variables have no value.
-    if (dimension.is_fold && !space_.has_value(dimension.name, point.values)) continue;
+    // Outside the loops of a fold its variables have no value, nor have the indices in an update's terms.
+    if ((dimension.is_fold || update_) && !space_.has_value(dimension.name, point.values)) continue;
     const Expr local = space_.value(dimension.name, point.values);
     out[dimension.name] = builder_.simplify(space_.absolute(dimension.name, local, point.values));
   }
@@ -210,18 +222,19 @@ std::vector<Expr> NestEmitter::cell(const Point& point) const {
 Result<Stmt> NestEmitter::elementwise(Point& point) {
   const std::vector<Expr> guards = take_guards(point);
   const Expr value = builder_.localise(point.env, equation_->value, index_values(point));
-  return guarded(guards, store_result(point, value, OriginRole::Value));
+  return guarded(guards, assign(result_places(point), {value}, OriginRole::Value, cell(point)));
 }
 
-Stmt NestEmitter::store_result(Point& point, Expr value, OriginRole role) {
+std::vector<Place> NestEmitter::result_places(const Point& point) const {
+  std::vector<Place> out;
   const std::vector<Expr> at = cell(point);
-  Symbol buffer;
-  const std::vector<Expr> index = builder_.buffer_index(point.env, equation_->name, at, &buffer);
-  return program::make_store(context_, buffer, index, value, role, equation_->name, at);
-}
-
-Expr NestEmitter::read_result(const Point& point) const {
-  return builder_.read(point.env, equation_->name, cell(point));
+  for (const ir::TensorPart& part : equation_->tensors()) {
+    Place place;
+    place.origin = part.name;
+    place.index = builder_.buffer_index(point.env, part.name, at, &place.buffer);
+    out.push_back(std::move(place));
+  }
+  return out;
 }
 
 // buffer[layout] = tensor[lower + local], or the filler outside the region.
@@ -292,12 +305,10 @@ program::Space space_of(const tree::Nest& nest, ir::ScalarType type,
 
 }  // namespace
 
-Result<Stmt> Builder::emit_placed(const tree::Nest& nest, const Region& region, Env& env,
-                                  const std::function<Result<Stmt>(Env&)>& rest) {
-  const Symbol tensor = nest.stage ? nest.stage->tensor : nest.name;
-  const ir::ScalarType type = *algorithm.type_of(tensor);
+// Where the cells of a tensor of the nest are, once it is in a buffer of its own.
+Binding Builder::own_binding(const tree::Nest& nest, Symbol tensor, const Region& region) {
   Binding binding;
-  binding.buffer = fresh(nest.name.text());
+  binding.buffer = fresh(nest.stage ? nest.name.text() : tensor.text());
   binding.lower = region.lower;
   if (nest.stage) {
     binding.stage = &*nest.stage;
@@ -320,25 +331,45 @@ Result<Stmt> Builder::emit_placed(const tree::Nest& nest, const Region& region, 
     // A buffer outside the workspace has at least one cell.
     if (extent == context.index(0)) extent = context.index(1);
   }
-  bool constant = false;
-  const program::Space space = space_of(nest, type, binding.extents, &constant);
-  if (nest.in_register && !constant)
-    return refuse(nest.registered.span,
-                  "the region of `" + std::string(nest.name.text()) +
-                      "` has no constant size, so it cannot stay in registers",
-                  "place it at a loop inside which its region is constant",
-                  varying("size", binding.extents));
-  // The nest itself still reads the tensor from where it was.
+  return binding;
+}
+
+Result<Stmt> Builder::emit_placed(const tree::Nest& nest, const Region& region, Env& env,
+                                  const std::function<Result<Stmt>(Env&)>& rest) {
+  std::vector<ir::TensorPart> tensors;
+  if (nest.stage)
+    tensors.push_back({nest.stage->tensor, *algorithm.type_of(nest.stage->tensor)});
+  else
+    tensors = equation(nest.name)->tensors();
+  std::vector<Binding> bindings;
+  std::vector<program::Space> spaces;
+  for (const ir::TensorPart& tensor : tensors) {
+    bindings.push_back(own_binding(nest, tensor.name, region));
+    bool constant = false;
+    spaces.push_back(space_of(nest, tensor.type, bindings.back().extents, &constant));
+    if (nest.in_register && !constant)
+      return refuse(nest.registered.span,
+                    "the region of `" + std::string(nest.name.text()) +
+                        "` has no constant size, so it cannot stay in registers",
+                    "place it at a loop inside which its region is constant",
+                    varying("size", bindings.back().extents));
+  }
+  // The nest itself still reads a staged tensor from where it was.
   Env inner = env;
-  inner.bindings[nest.name] = binding;
+  Env after = env;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    inner.bindings[nest.stage ? nest.name : tensors[i].name] = bindings[i];
+    after.bindings[tensors[i].name] = bindings[i];
+  }
   TILEWRIGHT_TRY(fill, emit_nest(nest, region, inner));
   if (region.needed) fill = program::make_if(context, region.needed, fill);
-  Env after = env;
-  after.bindings[tensor] = binding;
   TILEWRIGHT_TRY(use, rest(after));
   const Stmt both[] = {fill, use};
-  return program::make_alloc(context, binding.buffer, type, binding.extents, space,
-                             program::make_block(context, both));
+  Stmt out = program::make_block(context, both);
+  for (std::size_t i = tensors.size(); i-- > 0;)
+    out = program::make_alloc(context, bindings[i].buffer, tensors[i].type, bindings[i].extents,
+                              spaces[i], out);
+  return out;
 }
 
 }  // namespace tilewright::build

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "frontend/base/format.h"
+#include "frontend/ir/facts.h"
 #include "frontend/ir/given.h"
 #include "frontend/ir/interpret.h"
 #include "frontend/ir/text.h"
@@ -113,6 +114,10 @@ class Checker {
                                            algorithm_.requirement_spans));
     TILEWRIGHT_CHECK_OK(ir::count_cells(algorithm_, run.sizes, true, kMaxCells));
     const ir::TensorMap inputs = ir::random_inputs(algorithm_, run.sizes, run.seed, run.wide);
+    // Sizes may leave no values that have what is declared of them: then nobody calls with these.
+    for (const ir::Input& input : algorithm_.inputs)
+      if (!ir::check_facts(input.name, input.facts, run.sizes, inputs.at(input.name), {}).ok())
+        return true;
     TILEWRIGHT_TRY(reference, ir::interpret_with_bound(algorithm_, run.sizes, inputs));
     auto result = program::interpret(context_, program_, run.sizes, inputs);
     report_.runs.push_back(run);
@@ -126,17 +131,19 @@ class Checker {
     else
       coverage_ = std::move(result->coverage);
     for (const ir::Equation* output : algorithm_.outputs())
-      if (!compare(run, *output, reference.at(output->name), result->outputs)) return false;
+      for (const ir::TensorPart& part : output->tensors())
+        if (!compare(run, *output, part.name, reference.at(part.name), result->outputs))
+          return false;
     return true;
   }
 
-  bool compare(const Run& run, const ir::Equation& output, const ir::BoundedTensor& reference,
-               const ir::TensorMap& outputs) {
-    const auto got = outputs.find(output.name);
+  bool compare(const Run& run, const ir::Equation& output, Symbol tensor,
+               const ir::BoundedTensor& reference, const ir::TensorMap& outputs) {
+    const auto got = outputs.find(tensor);
     if (got == outputs.end()) {
       refute({Code::CheckRefuted,
               output.span,
-              "the program gives no " + in_backticks(output.name.text()),
+              "the program gives no " + in_backticks(tensor.text()),
               "store every cell of every output",
               {}},
              run);
@@ -146,13 +153,13 @@ class Checker {
       Diagnostic diagnostic{Code::CheckRefuted,
                             output.span,
                             "the program computes something else than the algorithm: " +
-                                in_backticks(cell_text(output.name, violation->cell)) + " is " +
+                                in_backticks(cell_text(tensor, violation->cell)) + " is " +
                                 format_double(violation->got) + " instead of " +
                                 format_double(violation->expected),
                             "run `tilewright check --replay` with these sizes and this seed to see "
                             "every cell that differs",
                             {}};
-      diagnostic.evidence = {{"cell", cell_text(output.name, violation->cell)},
+      diagnostic.evidence = {{"cell", cell_text(tensor, violation->cell)},
                              {"expected", format_double(violation->expected)},
                              {"got", format_double(violation->got)},
                              {"bound", format_double(violation->bound)}};

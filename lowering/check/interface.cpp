@@ -28,12 +28,17 @@ Result<Ok> check_interface(const ir::Algorithm& algorithm, const program::Progra
     else if (wrong.empty())
       wrong = name.text();
   };
-  for (const ir::Input& input : algorithm.inputs) match(input.name, input.type, input.shape, false);
+  for (const ir::Input& input : algorithm.inputs) {
+    match(input.name, input.type, input.shape, false);
+    const program::Parameter* parameter = program.find_parameter(input.name);
+    if (parameter && !(parameter->facts == input.facts) && wrong.empty()) wrong = input.name.text();
+  }
   for (const ir::Equation* output : algorithm.outputs())
-    match(output->name, output->type, output->shape, true);
+    for (const ir::TensorPart& part : output->tensors())
+      match(part.name, part.type, output->shape, true);
   if (wrong.empty() && matched != program.parameters.size()) {
     for (const program::Parameter& parameter : program.parameters)
-      if (!algorithm.find_input(parameter.name) && !algorithm.find_equation(parameter.name))
+      if (!algorithm.find_input(parameter.name) && !algorithm.definition(parameter.name))
         wrong = parameter.name.text();
   }
   for (const ir::ExtentDecl& extent : program.extents)

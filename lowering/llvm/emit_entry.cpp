@@ -52,6 +52,10 @@ std::int32_t status_of(CheckKind kind) {
     case CheckKind::WorkspaceOverlap: return TILEWRIGHT_OVERLAP;
     case CheckKind::WorkspaceSize: return TILEWRIGHT_WORKSPACE_TOO_SMALL;
     case CheckKind::WorkspaceAlignment: return TILEWRIGHT_WORKSPACE_MISALIGNED;
+    case CheckKind::ValueRange:
+    case CheckKind::RangeNotEmpty:
+    case CheckKind::Monotone:
+    case CheckKind::Injective: return TILEWRIGHT_BAD_VALUES;
   }
   __builtin_unreachable();
 }
@@ -97,6 +101,7 @@ class Entry {
   void check_strides(const Check& check);
   void check_bytes(const Check& check);
   void check_workspace(const Check& check);
+  void check_values(const Check& check);
   llvm::Value* disjoint(llvm::Value* a, llvm::Value* a_bytes, llvm::Value* b, llvm::Value* b_bytes);
   llvm::Value* evaluate_checked(Expr expr, llvm::Value** overflow);
   void finish();
@@ -170,6 +175,10 @@ void Entry::check(const Check& c) {
     case CheckKind::WorkspaceSize:
     case CheckKind::WorkspaceAlignment:
     case CheckKind::WorkspaceOverlap: return check_workspace(c);
+    case CheckKind::ValueRange:
+    case CheckKind::RangeNotEmpty:
+    case CheckKind::Monotone:
+    case CheckKind::Injective: return check_values(c);
   }
 }
 
@@ -401,6 +410,30 @@ void Entry::check_workspace(const Check& c) {
       return demand(disjoint(workspace_, needed_, tensor.data, tensor.bytes), c);
     }
   }
+}
+
+void Entry::check_values(const Check& c) {
+  const Tensor& tensor = tensors_[c.argument];
+  llvm::Value* lower = i64(0);
+  llvm::Value* upper = i64(0);
+  if (c.expr) {
+    llvm::Value* overflow = nullptr;
+    llvm::Value* overflow_too = nullptr;
+    lower = evaluate_checked(c.expr, &overflow);
+    upper = evaluate_checked(c.other_expr, &overflow_too);
+    demand(b().CreateNot(b().CreateOr(overflow, overflow_too)), c, nullptr, nullptr,
+           TILEWRIGHT_OUT_OF_BOUNDS);
+  }
+  if (c.kind == CheckKind::RangeNotEmpty) {
+    llvm::Value* nothing = b().CreateICmpEQ(tensor.bytes, i64(0));
+    return demand(b().CreateOr(nothing, b().CreateICmpSLT(lower, upper)), c, lower, upper);
+  }
+  const std::int64_t size = ir::size_bytes(parameter(c).type);
+  llvm::Value* count = b().CreateUDiv(tensor.bytes, i64(size));
+  llvm::Value* row = tensor.dims.empty() ? i64(1) : tensor.dims.back();
+  llvm::Function* search = make_value_check(state_, c.kind, parameter(c).type, c.argument);
+  llvm::Value* found = b().CreateCall(search, {tensor.data, count, row, lower, upper, workspace_});
+  demand(b().CreateICmpSLT(found, i64(0)), c, upper, found);
 }
 
 void Entry::finish() {

@@ -8,7 +8,7 @@
 //   emit_index.cpp    affine forms of indices      emit_math.cpp   math functions
 //   emit_memory.cpp   buffers, loads, stores       emit_stmt.cpp   statements
 //   emit_parallel.cpp outlined loops               emit_entry.cpp  checks, NAME and NAME_query
-//   emit_cpu.cpp      the processor check
+//   emit_cpu.cpp      the processor check         emit_values.cpp   checks of a tensor's values
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -223,6 +223,10 @@ class Emitter {
 
 // emit_cpu.cpp: `i1 ()`, whether this processor has what the target needs.
 llvm::Function* emit_cpu_check(ModuleState& state);
+// emit_values.cpp: `i64 (data, count, row, lower, upper, workspace)`, the position of the first value that breaks
+// the check, or -1.
+llvm::Function* make_value_check(ModuleState& state, program::CheckKind kind, ScalarType type,
+                                 int argument);
 // emit_entry.cpp: NAME, NAME_query and the functions that they call.
 void emit_library_function(ModuleState& state);
 

@@ -65,12 +65,23 @@ class CheckList {
     add({CheckKind::WorkspaceSize, -1, -1, -1, 0, {}, false});
     add({CheckKind::WorkspaceAlignment, -1, -1, -1, kWorkspaceAlignment, {}, false});
     for (int p = 0; p < size(); ++p) add({CheckKind::WorkspaceOverlap, p, -1, -1, 0, {}, false});
+    for (int p = 0; p < size(); ++p) add_facts(p);
     return std::move(checks_);
   }
 
  private:
   int size() const { return static_cast<int>(program_.parameters.size()); }
   void add(Check check) { checks_.push_back(check); }
+
+  void add_facts(int p) {
+    const ir::Facts& facts = program_.parameters[p].facts;
+    auto fact = [&](CheckKind kind) { add({kind, p, -1, -1, 0, facts.lower, false, facts.upper}); };
+    if (facts.clamp) fact(CheckKind::RangeNotEmpty);
+    if (facts.assumed) return;
+    if (facts.lower && !facts.clamp) fact(CheckKind::ValueRange);
+    if (facts.monotone) fact(CheckKind::Monotone);
+    if (facts.injective) fact(CheckKind::Injective);
+  }
 
   // A dimension can be compared once the extents in it are bound; until then it waits.
   void add_parameter(int p) {
@@ -238,6 +249,10 @@ std::string_view check_text(CheckKind kind) {
     case CheckKind::WorkspaceSize: return "the workspace is null or too small";
     case CheckKind::WorkspaceAlignment: return "the workspace is not aligned";
     case CheckKind::WorkspaceOverlap: return "the workspace shares bytes with an argument";
+    case CheckKind::ValueRange: return "a value is outside of its declared range";
+    case CheckKind::RangeNotEmpty: return "the range that values are clamped to is empty";
+    case CheckKind::Monotone: return "the values fall, which are declared monotone";
+    case CheckKind::Injective: return "a value stands twice in a row that is declared injective";
   }
   __builtin_unreachable();
 }
@@ -251,6 +266,10 @@ Result<Contract> derive_contract(ir::Context& context, const Program& program) {
   TILEWRIGHT_TRY(
       total,
       WorkspacePlanner(context, program, contract.workspace).place(program.body, context.index(0)));
+  // One byte for each value that a row may hold.
+  for (const Check& check : contract.checks)
+    if (check.kind == CheckKind::Injective)
+      total = context.max(total, context.sub(check.other_expr, check.expr));
   contract.workspace.total = total;
   return contract;
 }

@@ -44,6 +44,11 @@ enum class CheckKind : std::uint8_t {
   WorkspaceSize,  // at least the formula
   WorkspaceAlignment,  // value: the alignment
   WorkspaceOverlap,  // the workspace shares no byte with `argument`
+  // Of the values of an input; these read its data, and write to the workspace alone.
+  ValueRange,  // expr <= value < other_expr
+  RangeNotEmpty,  // expr < other_expr, unless there are no values: a clamp needs somewhere to clamp to
+  Monotone,  // along the last dimension no value is less than the one before
+  Injective,  // along the last dimension no value stands twice; after ValueRange of the same argument
 };
 std::string_view check_text(CheckKind kind);
 
@@ -55,6 +60,7 @@ struct Check {
   std::int64_t value = 0;
   Expr expr;
   bool in_query = false;  // `_query` makes this check too
+  Expr other_expr = {};
 };
 
 // Offsets are relative to the start of the caller's workspace, or inside a parallel loop to the worker's
@@ -64,7 +70,7 @@ struct WorkspacePlan {
   std::unordered_map<Symbol, Expr> slice_begin;  // bytes, by variable of an outermost parallel loop
   std::unordered_map<Symbol, Expr> slice_size;  // bytes of one worker
   Symbol workers;  // the variable that stands for the number of workers
-  Expr total;  // bytes
+  Expr total;  // bytes; the check Injective uses them before the body does
 };
 inline constexpr std::int64_t kWorkspaceAlignment = 64;
 

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "frontend/ir/cells.h"
+#include "frontend/ir/facts.h"
 #include "frontend/ir/given.h"
 #include "frontend/ir/text.h"
 #include "lowering/program/places.h"
@@ -61,6 +62,8 @@ class Execution {
     }
     TILEWRIGHT_CHECK_OK(
         ir::check_tensor(parameter.name, parameter.type, parameter.shape, bindings_, inputs, {}));
+    TILEWRIGHT_CHECK_OK(
+        ir::check_facts(parameter.name, parameter.facts, bindings_, inputs.at(parameter.name), {}));
     buffer.shape = shape;
     buffer.strides = ir::row_major(shape);
     buffer.given = inputs.at(parameter.name).data.data();

@@ -80,7 +80,8 @@ class StmtReader : public ir::DeclarationReader {
 
   bool read(const Json& json, Parameter& out) {
     return member(*this, json, "name", out.name) && member(*this, json, "type", out.type) &&
-           list(*this, json, "shape", out.shape) && member(*this, json, "output", out.is_output);
+           list(*this, json, "shape", out.shape) && member(*this, json, "output", out.is_output) &&
+           read_facts(json, out.facts);
   }
   bool read(const Json& json, Program& out) {
     return header(json, "tilewright.program") && member(*this, json, "name", out.name) &&
@@ -135,6 +136,7 @@ Json to_json(const Program& program) {
   for (const Parameter& parameter : program.parameters) {
     Json one = ir::tensor_json(parameter.name, parameter.type, parameter.shape);
     one.set("output", parameter.is_output);
+    ir::write_facts(one, parameter.facts);
     parameters.push(std::move(one));
   }
   json.set("parameters", std::move(parameters));

@@ -104,8 +104,11 @@ class Reader {
     declare_tensor(*name, tensor);
     name_spans_.emplace(context_.symbol(name->text), name->span);
     if (!tensor) return false;
+    std::optional<ir::Facts> facts = ir::Facts();
+    if (!is_output) facts = ir::parse_facts(cursor_, extents_, context_, tensor->shape);
+    if (!facts) return false;
     program_.parameters.push_back(
-        {context_.symbol(name->text), tensor->type, std::move(tensor->shape), is_output});
+        {context_.symbol(name->text), tensor->type, std::move(tensor->shape), is_output, *facts});
     return true;
   }
 

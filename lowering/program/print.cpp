@@ -92,7 +92,7 @@ std::string print(const Program& program) {
   for (Expr requirement : program.requirements) writer.line("requires " + ir::print(requirement));
   for (const Parameter& p : program.parameters)
     writer.line((p.is_output ? "output " : "input ") + std::string(p.name.text()) + " : " +
-                ir::print_tensor_type(p.type, p.shape));
+                ir::print_tensor_type(p.type, p.shape) + ir::print_facts(p.facts));
   printer.print(program.body);
   writer.close("}");
   return writer.take();

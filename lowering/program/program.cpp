@@ -40,7 +40,8 @@ bool operator==(const Program& a, const Program& b) {
     return x.name == y.name && x.min == y.min && x.max == y.max && x.multiple_of == y.multiple_of;
   };
   auto same_parameter = [](const Parameter& x, const Parameter& y) {
-    return x.name == y.name && x.type == y.type && x.shape == y.shape && x.is_output == y.is_output;
+    return x.name == y.name && x.type == y.type && x.shape == y.shape &&
+           x.is_output == y.is_output && x.facts == y.facts;
   };
   return a.name == b.name && a.algorithm == b.algorithm && a.requirements == b.requirements &&
          a.body == b.body &&

@@ -160,6 +160,7 @@ struct Parameter {
   ScalarType type = ScalarType::F32;
   std::vector<Expr> shape;
   bool is_output = false;
+  ir::Facts facts = {};  // of an input; its reads of a clamped one are written with the clamp
 };
 
 struct Places;  // places.h

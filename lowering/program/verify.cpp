@@ -8,6 +8,7 @@
 //   types       every operation takes its operands; a variable has the type of its binding; indices, bounds
 //               and points are index; conditions are bool; a stored value has the type of its buffer; no
 //               folds.
+//   facts       of integer inputs; a range has both ends, over extents alone.
 //   loops       bounds of vector and unrolled loops are constant; no parallel and no vector loop stands
 //               inside a vector loop.
 //   buffers     stack and register buffers have constant, positive extents; reads and stores have as many
@@ -55,6 +56,15 @@ class Verifier {
       expr(requirement, ScalarType::Bool, "the requirement");
     for (const Parameter& parameter : program_.parameters) {
       for (Expr extent : parameter.shape) expr(extent, ScalarType::Index, "the extent");
+      const ir::Facts& facts = parameter.facts;
+      if (facts.any() && (parameter.is_output || !ir::is_integer(parameter.type) ||
+                          static_cast<bool>(facts.lower) != static_cast<bool>(facts.upper) ||
+                          ((facts.clamp || facts.injective) && !facts.lower)))
+        out_.push_back(finding(
+            Code::FactForm, "a fact that " + in_backticks(parameter.name.text()) + " cannot have",
+            "declare facts of inputs of integers, with a range"));
+      for (Expr bound : {facts.lower, facts.upper})
+        if (bound) expr(bound, ScalarType::Index, "a bound of the range");
       bind(parameter.name, "the parameter", {});
       buffers_[parameter.name] = {parameter.type, parameter.shape.size(), parameter.is_output};
     }

@@ -32,6 +32,7 @@ constexpr const char* kTexts[] = {
     "invalid argument",
     "out of memory",
     "system refused a thread",
+    "values break a declared fact",
 };
 static_assert(sizeof(kTexts) / sizeof(kTexts[0]) == -TILEWRIGHT_STATUS_END);
 

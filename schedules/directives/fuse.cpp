@@ -30,8 +30,8 @@ namespace {
 // True when the loop is made of variables of the equation's fold.
 bool over_reduction(const Target& target, const tree::Nest& nest, Symbol loop) {
   const ir::Equation* equation = nest.stage ? nullptr : target.algorithm.find_equation(nest.name);
-  const ir::Fold* fold = equation ? equation->fold() : nullptr;
-  if (!fold) return false;
+  if (!equation) return false;
+  const std::vector<Symbol> vars = tree::fold_variables(*equation);
   for (auto step = nest.steps.rbegin(); step != nest.steps.rend(); ++step) {
     if (const auto* s = std::get_if<tree::SplitStep>(&*step)) {
       if (s->outer == loop || s->inner == loop) loop = s->parent;
@@ -39,7 +39,7 @@ bool over_reduction(const Target& target, const tree::Nest& nest, Symbol loop) {
       loop = f.outer;
     }
   }
-  return std::find(fold->vars.begin(), fold->vars.end(), loop) != fold->vars.end();
+  return std::find(vars.begin(), vars.end(), loop) != vars.end();
 }
 
 }  // namespace

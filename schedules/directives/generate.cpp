@@ -161,8 +161,7 @@ class Generator {
 
   std::vector<Symbol> fold_vars(const tree::Nest& nest) const {
     const ir::Equation* equation = nest.stage ? nullptr : algorithm_.find_equation(nest.name);
-    const ir::Fold* fold = equation ? equation->fold() : nullptr;
-    return fold ? std::vector<Symbol>(fold->vars.begin(), fold->vars.end()) : std::vector<Symbol>();
+    return equation ? tree::fold_variables(*equation) : std::vector<Symbol>();
   }
 
   // Splits result loops, puts the inner parts inside the reduction, marks and keeps them.
@@ -254,7 +253,8 @@ class Generator {
   void stage() {
     std::vector<Symbol> tensors;
     for (const ir::Input& input : algorithm_.inputs) tensors.push_back(input.name);
-    for (const ir::Equation& equation : algorithm_.equations) tensors.push_back(equation.name);
+    for (const ir::Equation& equation : algorithm_.equations)
+      for (const ir::TensorPart& part : equation.tensors()) tensors.push_back(part.name);
     const tree::Nest& owner = any_nest();
     if (owner.loops.empty()) return;
     StageCopy copy;

@@ -45,7 +45,7 @@ Result<Ok> Keep::apply(Target& target) const {
     found->registered = {nest.span};
     return Ok{};
   }
-  if (!e || !e->fold())
+  if (!e || tree::fold_variables(*e).empty())
     return refuse(nest.span,
                   "`" + std::string(nest.text()) +
                       "` is not a reduction, so there are no partial results to keep",

@@ -16,16 +16,18 @@ namespace tilewright::poly {
 
 struct Access {
   Symbol tensor;
-  // The read in the equation's expression; equal reads are one access.
+  // The read in the equation's expression; equal reads of one part of it are one access. Null for the cells
+  // that the terms of an update go to.
   const ir::Read* read = nullptr;
-  // From the iteration domain to the tensor's cells.
+  // To the tensor's cells, from the iteration domain, or from those of its dimensions that the part of the
+  // equation is over: an update's terms do not know its indices, nor do they what it starts from.
   Map relation;
   // Dimensions whose index is not affine: taken to be any in the tensor's range.
   std::vector<bool> whole_dim;
   bool exact = true;
 };
 
-// The reads of an equation in order of first occurrence.
+// The reads of an equation, of the terms first, in order of first occurrence.
 std::vector<Access> accesses(const ir::Algorithm& algorithm, const ir::Equation& equation);
 
 // The cell that each point of an equation writes: its indices.

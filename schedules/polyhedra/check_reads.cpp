@@ -72,7 +72,8 @@ static Diagnostic out_of_bounds(const ir::Algorithm& algorithm, const ir::Equati
   ir::Bindings sizes = sizes_of(algorithm, point);
   Diagnostic diagnostic{Code::OutOfBoundsRead, equation.span, "", "", {}, {}};
   diagnostic.message =
-      "`" + std::string(equation.name.text()) + "` " + (certain ? "reads" : "may read") + " `" +
+      "`" + std::string(equation.name.text()) + "` " + (certain ? "" : "may ") +
+      (access.read ? (certain ? "reads" : "read") : (certain ? "updates" : "update")) + " `" +
       cell + "` outside `" + tensor + "`, which has size " +
       shape_text(*algorithm.shape_of(access.tensor), sizes) + ", at " + place_text(point, num_dims);
   diagnostic.remedy =
@@ -116,8 +117,9 @@ static Diagnostic not_affine(const ir::Algorithm& algorithm, const ir::Equation&
                              const Access& access, std::size_t dim) {
   return {Code::OutOfBoundsRead,
           equation.span,
-          "index " + std::to_string(dim) + " of a read of `" + std::string(access.tensor.text()) +
-              "` in `" + std::string(equation.name.text()) +
+          "index " + std::to_string(dim) +
+              (access.read ? " of a read of `" : " of an update of `") +
+              std::string(access.tensor.text()) + "` in `" + std::string(equation.name.text()) +
               "` is not affine, so that it cannot be shown to be in range",
           "write the index with sums, products by literals, floor division and modulus by literals",
           {},

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "schedules/polyhedra/index.h"
+#include "frontend/ir/facts.h"
 
 namespace tilewright::poly {
 
@@ -31,6 +31,19 @@ Assumptions assumptions(const ir::Algorithm& algorithm) {
   return {Set(std::move(space), std::move(allowed.pieces)), allowed.exact};
 }
 
+Region variable_region(const ir::Algorithm& algorithm, const ir::Fold& fold, std::size_t i) {
+  const std::string var(fold.vars[i].text());
+  const bool data = ir::depends_on_data(fold.lower[i]) || ir::depends_on_data(fold.upper[i]);
+  if (!data) return range_region(var, fold.lower[i], fold.upper[i]);
+  ir::Context scratch;
+  const auto lower = ir::value_range(scratch, algorithm, fold.lower[i]);
+  const auto upper = ir::value_range(scratch, algorithm, fold.upper[i]);
+  if (!lower || !upper) return Region::everywhere(false);
+  Region region = range_region(var, lower->low, upper->high);
+  region.exact = false;
+  return region;
+}
+
 IterationDomain iteration_domain(const ir::Algorithm& algorithm, const ir::Equation& equation) {
   Space space{extent_names(algorithm), {}};
   Region region = Region::everywhere();
@@ -38,10 +51,10 @@ IterationDomain iteration_domain(const ir::Algorithm& algorithm, const ir::Equat
     space.dims.emplace_back(equation.indices[i].text());
     region = meet(region, range_region(space.dims.back(), ir::Expr(), equation.shape[i]));
   }
-  if (const ir::Fold* fold = equation.fold()) {
+  if (const ir::Fold* fold = equation.fold(); fold && !fold->scan) {
     for (std::size_t i = 0; i < fold->vars.size(); ++i) {
       space.dims.emplace_back(fold->vars[i].text());
-      region = meet(region, range_region(space.dims.back(), fold->lower[i], fold->upper[i]));
+      region = meet(region, variable_region(algorithm, *fold, i));
     }
   }
   return {Set(std::move(space), std::move(region.pieces)), equation.indices.size(), region.exact};

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "frontend/ir/algorithm.h"
-#include "schedules/polyhedra/set.h"
+#include "schedules/polyhedra/index.h"
 
 namespace tilewright::poly {
 
@@ -42,6 +42,9 @@ struct TensorDomain {
 };
 TensorDomain tensor_domain(const ir::Algorithm& algorithm, Symbol tensor,
                            const std::vector<std::string>& dims);
+
+// The range of a variable of a fold; where a bound depends on data, the widest that the facts allow.
+Region variable_region(const ir::Algorithm& algorithm, const ir::Fold& fold, std::size_t variable);
 
 std::vector<std::string> extent_names(const ir::Algorithm& algorithm);
 

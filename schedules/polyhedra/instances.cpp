@@ -178,9 +178,15 @@ std::string AllowedSizes::text(const Values& sizes) const {
   return out;
 }
 
+// A scan runs along an index, which has its range.
+static const ir::Fold* fold_with_ranges(const ir::Equation& equation) {
+  const ir::Fold* fold = equation.fold();
+  return fold && !fold->scan ? fold : nullptr;
+}
+
 std::optional<Values> find_instance(const ir::Equation& equation, const Values& sizes,
                                     const std::function<bool(const Values&)>& accepts) {
-  const ir::Fold* fold = equation.fold();
+  const ir::Fold* fold = fold_with_ranges(equation);
   const std::size_t num_indices = equation.indices.size();
   const std::size_t num_dims = num_indices + (fold ? fold->vars.size() : 0);
   int tries = 0;
@@ -217,7 +223,7 @@ std::string instance_text(const ir::Equation& equation, const Values& point) {
   CellRead cell{equation.name, {}};
   for (Symbol index : equation.indices) cell.cell.push_back(point.at(index));
   std::string out = cell.text();
-  if (const ir::Fold* fold = equation.fold())
+  if (const ir::Fold* fold = fold_with_ranges(equation))
     for (std::size_t i = 0; i < fold->vars.size(); ++i)
       out += (i ? ", " : " at ") + std::string(fold->vars[i].text()) + " = " +
              std::to_string(point.at(fold->vars[i]));
@@ -244,6 +250,9 @@ class ReadFinder {
     if (const auto* choice = expr.as<ir::Select>())
       if (const auto condition = evaluate_index(choice->condition, values))
         return in(*condition ? choice->then_value : choice->else_value, values);
+    // A term whose condition does not hold is not evaluated.
+    if (const auto* fold = expr.as<ir::Fold>(); fold && !fold->where.empty())
+      if (evaluate_index(fold->where[0], values).value_or(1) == 0) return std::nullopt;
     std::optional<CellRead> found;
     ir::for_each_child(expr, [&](ir::Expr child) {
       if (!found) found = in(child, values);

@@ -28,14 +28,28 @@ bool operator==(const Schedule& a, const Schedule& b) {
 
 std::vector<Symbol> dimensions(const ir::Equation& equation) {
   std::vector<Symbol> dims = equation.indices;
-  if (const ir::Fold* fold = equation.fold())
-    dims.insert(dims.end(), fold->vars.begin(), fold->vars.end());
+  for (Symbol var : fold_variables(equation)) dims.push_back(var);
   return dims;
+}
+
+std::vector<Symbol> fold_variables(const ir::Equation& equation) {
+  const ir::Fold* fold = equation.fold();
+  if (!fold || fold->scan) return {};
+  return {fold->vars.begin(), fold->vars.end()};
+}
+
+std::vector<Symbol> ordered_dimensions(const ir::Equation& equation) {
+  const ir::Fold* fold = equation.fold();
+  if (!fold) return {};
+  const bool any_order = fold->is_reduction() && fold->monoid_kind() != ir::Monoid::Declared;
+  return any_order ? std::vector<Symbol>()
+                   : std::vector<Symbol>(fold->vars.begin(), fold->vars.end());
 }
 
 Tree default_tree(const ir::Algorithm& algorithm) {
   Tree tree;
   for (const ir::Equation& equation : algorithm.equations) {
+    if (equation.is_view) continue;
     Nest nest;
     nest.name = equation.name;
     for (Symbol dim : dimensions(equation)) nest.loops.push_back({dim, LoopKind::Serial, false});

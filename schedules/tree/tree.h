@@ -123,7 +123,8 @@ struct Nest {
 
 struct Tree {
   std::vector<Nest> nests;  // producers before consumers; in the order of order_nests()
-  std::vector<Symbol> inlined;  // equations substituted into their readers, sorted
+  std::vector<Symbol>
+      inlined;  // equations substituted into their readers, sorted; views are without saying
 
   const Nest* find(Symbol nest) const;
   Nest* find(Symbol nest);
@@ -144,7 +145,7 @@ struct Schedule {
 };
 bool operator==(const Schedule& a, const Schedule& b);
 
-// Every equation at the root, its loops serial in the order of its dimensions.
+// Every equation but the views at the root, its loops serial in the order of its dimensions.
 Tree default_tree(const ir::Algorithm& algorithm);
 
 // The order of nests that the text form has: a nest directly after the nests placed in its loops, which
@@ -153,6 +154,12 @@ void order_nests(Tree& tree);
 
 // Dimensions of an equation: indices, then fold variables.
 std::vector<Symbol> dimensions(const ir::Equation& equation);
+std::vector<Symbol> fold_variables(const ir::Equation& equation);  // a scan has none of its own
+
+// The dimensions that every schedule runs in the order of the algorithm, since the terms along them depend on
+// each other or their order says what comes out: those of scans, of updates and of reductions by a declared
+// monoid.
+std::vector<Symbol> ordered_dimensions(const ir::Equation& equation);
 
 // The form of a tree that `build` takes: loops are exactly the leaves of the steps, each once; placements
 // name loops of nests that come later or of consumers and do not form a cycle; kept loops exist; vector loops

@@ -46,11 +46,17 @@ class Verifier {
  public:
   Verifier(const ir::Algorithm& algorithm, const Tree& tree)
       : algorithm_(algorithm), tree_(tree), inlined_(tree.inlined.begin(), tree.inlined.end()) {
+    for (const ir::Equation& equation : algorithm.equations)
+      if (equation.is_view) views_.insert(equation.name);
     // Producers come first, so each equation is read through once, however long a chain of inlining is.
     for (const ir::Equation& equation : algorithm.equations) {
       std::set<Symbol>& through = reads_[equation.name];
+      for (const ir::TensorPart& part : equation.parts)
+        equation_of_.emplace(part.name, equation.name);
       for (const ir::Read* read : ir::reads(equation.value)) {
         const auto producer = reads_.find(read->tensor);
+        const auto part = equation_of_.find(read->tensor);
+        if (part != equation_of_.end()) through.insert(part->second);
         if (!inlined(read->tensor) || producer == reads_.end())
           through.insert(read->tensor);
         else
@@ -71,7 +77,7 @@ class Verifier {
   }
 
  private:
-  bool inlined(Symbol name) const { return inlined_.contains(name); }
+  bool inlined(Symbol name) const { return inlined_.contains(name) || views_.contains(name); }
 
   Result<Ok> names() {
     std::set<Symbol> seen;
@@ -85,6 +91,9 @@ class Verifier {
         return malformed(nest.place.span,
                          quoted(nest.name) + " names both a tensor and a staged copy",
                          "give the staged copy a name that no tensor has");
+      if (views_.contains(nest.name))
+        return malformed(nest.place.span, quoted(nest.name) + " is a view and has a nest",
+                         "drop the nest");
       if (inlined(nest.name))
         return malformed(nest.place.span, quoted(nest.name) + " is inlined and has a nest",
                          "drop one of the two");
@@ -95,6 +104,9 @@ class Verifier {
                        "name each inlined equation once, in order of the alphabet");
     for (Symbol name : tree_.inlined) {
       const ir::Equation* e = algorithm_.find_equation(name);
+      if (views_.contains(name))
+        return malformed({}, quoted(name) + " is a view, which is inlined without saying",
+                         "drop it");
       if (!e || e->is_output || e->fold())
         return malformed({},
                          quoted(name) + " is " +
@@ -208,7 +220,78 @@ class Verifier {
                            "loop " + quoted(nest.name, name) + " is not in the order of the nest",
                            "name every loop in the order");
     }
+    TILEWRIGHT_CHECK_OK(ordered(nest));
     return kept(nest, listed, folds);
+  }
+
+  // Loops over dimensions whose order matters visit them in the order of the algorithm.
+  Result<Ok> ordered(const Nest& nest) {
+    const ir::Equation* equation = nest.stage ? nullptr : algorithm_.find_equation(nest.name);
+    const ir::Fold* fold = equation ? equation->fold() : nullptr;
+    if (!fold) return Ok{};
+    const std::vector<Symbol> wanted = ordered_dimensions(*equation);
+    const std::string what = fold->scan              ? "a scan"
+                             : fold->is_update()     ? "an update"
+                             : fold->body.size() > 1 ? "a reduction of several values"
+                                                     : "a reduction by a declared monoid";
+    const std::string why = fold->scan ? "each value needs the one before" : "its order is kept";
+    std::set<Symbol> names(wanted.begin(), wanted.end());
+    const std::vector<Symbol> folded = fold_variables(*equation);
+    std::set<Symbol> no_vector = names;
+    if (fold->body.size() > 1) no_vector.insert(folded.begin(), folded.end());
+    for (const Step& step : nest.steps) {
+      if (const auto* s = std::get_if<SplitStep>(&step)) {
+        for (auto* set : {&names, &no_vector})
+          if (set->contains(s->parent)) set->insert({s->outer, s->inner});
+        continue;
+      }
+      const auto& f = std::get<FuseStep>(step);
+      if (no_vector.contains(f.inner) || no_vector.contains(f.outer)) no_vector.insert(f.fused);
+      if (!names.contains(f.outer) && !names.contains(f.inner)) continue;
+      if (!names.contains(f.outer) || !names.contains(f.inner))
+        return malformed(
+            nest.place.span,
+            "a fuse joins " + quoted(nest.name, f.outer) + " and " + quoted(nest.name, f.inner) +
+                ", of which one has an order: " + quoted(nest.name) + " is " + what + ", so " + why,
+            "fuse other loops");
+      names.insert(f.fused);
+    }
+    std::vector<Symbol> order;
+    for (const Loop& loop : nest.loops) {
+      if ((names.contains(loop.name) && loop.kind == LoopKind::Parallel) ||
+          (no_vector.contains(loop.name) && loop.kind == LoopKind::Vector))
+        return malformed(nest.place.span,
+                         "loop " + quoted(nest.name, loop.name) +
+                             " runs in order: " + quoted(nest.name) + " is " + what + ", so " + why,
+                         "leave it serial, and mark a loop over another index");
+      if (names.contains(loop.name)) order.push_back(loop.name);
+    }
+    for (auto step = nest.steps.rbegin(); step != nest.steps.rend(); ++step) undo(*step, order);
+    if (order == wanted) return Ok{};
+    std::string loops;
+    for (const Loop& loop : nest.loops)
+      if (names.contains(loop.name))
+        loops += (loops.empty() ? "" : ", ") + std::string(loop.name.text());
+    return malformed(nest.place.span,
+                     "the loops of " + quoted(nest.name) +
+                         " are not in the order of its terms: it is " + what + ", so " + why,
+                     "leave these loops in the order of the algorithm", {{"loops", loops}});
+  }
+
+  // The order of the loops as it was before a step; a pair that the step did not leave side by side stays.
+  static void undo(const Step& step, std::vector<Symbol>& order) {
+    if (const auto* s = std::get_if<SplitStep>(&step)) {
+      const auto outer = std::find(order.begin(), order.end(), s->outer);
+      if (outer == order.end() || outer + 1 == order.end() || !(*(outer + 1) == s->inner)) return;
+      *outer = s->parent;
+      order.erase(outer + 1);
+      return;
+    }
+    const auto& f = std::get<FuseStep>(step);
+    const auto fused = std::find(order.begin(), order.end(), f.fused);
+    if (fused == order.end()) return;
+    *fused = f.outer;
+    order.insert(fused + 1, f.inner);
   }
 
   Result<Ok> kept(const Nest& nest, const std::set<Symbol>& loops, const std::set<Symbol>& folds) {
@@ -231,6 +314,10 @@ class Verifier {
             with({{"loop", path(nest.name, name)}}, iterations_that_meet(algorithm_, nest, name)));
     }
     const ir::Equation* equation = algorithm_.find_equation(nest.name);
+    if (!nest.keep.empty() && equation && equation->fold() && equation->fold()->is_update())
+      return malformed(nest.kept.of(0),
+                       quoted(nest.name) + " is an update: its terms go to any cell",
+                       "keep the results of a reduction");
     if (nest.in_register && equation && equation->is_output)
       return malformed(
           nest.registered.span,
@@ -242,8 +329,7 @@ class Verifier {
 
   std::vector<Symbol> fold_dimensions(const Nest& nest) const {
     const ir::Equation* equation = nest.stage ? nullptr : algorithm_.find_equation(nest.name);
-    const ir::Fold* fold = equation ? equation->fold() : nullptr;
-    return fold ? std::vector<Symbol>(fold->vars.begin(), fold->vars.end()) : std::vector<Symbol>();
+    return equation ? fold_variables(*equation) : std::vector<Symbol>();
   }
 
   Result<Ok> placement(const Nest& nest) {
@@ -265,6 +351,33 @@ class Verifier {
     if (!owner || !owner->find_loop(nest.at->loop))
       return malformed(nest.placed.span, quoted(nest.at->nest, nest.at->loop) + " is not a loop",
                        "name a loop of a nest");
+    if (equation && !nest.stage) {
+      const ir::Fold* fold = equation->fold();
+      if (fold && (!fold->is_reduction() || fold->body.size() > 1))
+        return malformed(nest.placed.span,
+                         quoted(nest.name) + " is " +
+                             (fold->scan          ? "a scan: a part of it needs all before"
+                              : fold->is_update() ? "an update: a part of it needs all terms"
+                                                  : "a reduction of several values") +
+                             ", which is computed as a whole",
+                         "leave it at the root");
+    }
+    const ir::Equation* around = owner->stage ? nullptr : algorithm_.find_equation(owner->name);
+    if (around && around->fold() && around->fold()->is_update())
+      return malformed(nest.placed.span,
+                       quoted(nest.name) + " is placed inside a loop of " + quoted(owner->name) +
+                           ", which is an update: its terms go to any cell",
+                       "place it elsewhere, or leave it at the root");
+    if (around && !nest.stage && reads_outside_terms(*around, nest.name))
+      for (const Loop& loop : owner->loops) {
+        if (fold_loops(*owner).contains(loop.name))
+          return malformed(nest.placed.span,
+                           quoted(nest.name) + " is placed inside the reduction of " +
+                               quoted(owner->name) + ", which reads it outside of its terms too",
+                           "place it at a loop over the results, or leave it at the root",
+                           {{"loop", std::string(loop.name.text())}});
+        if (loop.name == nest.at->loop) break;
+      }
     const Nest* n = owner;
     for (std::size_t hops = 0; n; ++hops) {
       if (n->name == nest.name || hops > tree_.nests.size())
@@ -274,6 +387,34 @@ class Verifier {
       n = n->at ? tree_.find(n->at->nest) : nullptr;
     }
     return Ok{};
+  }
+
+  // The loops that are made of variables of the reduction.
+  std::set<Symbol> fold_loops(const Nest& nest) const {
+    const std::vector<Symbol> folded = fold_dimensions(nest);
+    std::set<Symbol> out(folded.begin(), folded.end());
+    for (const Step& step : nest.steps) {
+      const auto* s = std::get_if<SplitStep>(&step);
+      const auto* f = std::get_if<FuseStep>(&step);
+      if (s && out.contains(s->parent)) out.insert({s->outer, s->inner});
+      if (f && out.contains(f->outer)) out.insert(f->fused);
+    }
+    return out;
+  }
+
+  // In what an empty reduction is worth, or in bounds: where no loop of the reduction runs.
+  bool reads_outside_terms(const ir::Equation& reader, Symbol tensor) const {
+    const ir::Fold* fold = reader.fold();
+    if (!fold || fold->scan) return false;
+    for (NodeList<Expr> list : {fold->on_empty, fold->lower, fold->upper})
+      for (Expr root : list)
+        for (const ir::Read* read : ir::reads(root)) {
+          if (read->tensor == tensor) return true;
+          const auto through = reads_.find(read->tensor);
+          if (inlined(read->tensor) && through != reads_.end() && through->second.contains(tensor))
+            return true;
+        }
+    return false;
   }
 
   // `e in f.i, f in e.i`.
@@ -416,6 +557,9 @@ class Verifier {
       }
     for (Symbol name : local) available.erase(name);
     if (!nest.stage) available.insert(nest.name);
+    const ir::Equation* equation = nest.stage ? nullptr : algorithm_.find_equation(nest.name);
+    for (const ir::TensorPart& part : equation ? equation->parts : std::vector<ir::TensorPart>())
+      available.insert(part.name);
     return Ok{};
   }
 
@@ -455,6 +599,8 @@ class Verifier {
   const ir::Algorithm& algorithm_;
   const Tree& tree_;
   std::set<Symbol> inlined_;
+  std::set<Symbol> views_;  // always inlined
+  std::map<Symbol, Symbol> equation_of_;  // of the parts of equations that have some
   std::map<Symbol, std::set<Symbol>> reads_;  // the tensors that remain once inlining is done
 };
 

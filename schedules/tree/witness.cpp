@@ -22,7 +22,7 @@ class LoopValue {
     for (std::size_t i = 0; i < equation_.indices.size(); ++i)
       names[equation_.indices[i]] = {point.at(equation_.indices[i]),
                                      poly::evaluate_index(equation_.shape[i], point)};
-    if (const ir::Fold* fold = equation_.fold())
+    if (const ir::Fold* fold = equation_.fold(); fold && !fold->scan)
       for (std::size_t i = 0; i < fold->vars.size(); ++i) {
         const auto lower = poly::evaluate_index(fold->lower[i], point);
         const auto upper = poly::evaluate_index(fold->upper[i], point);
@@ -64,7 +64,9 @@ class LoopValue {
 Evidence reading_instance(const ir::Algorithm& algorithm, const Tree& tree,
                           const ir::Equation& reader, Symbol tensor) {
   const std::function<bool(Symbol)> inlined = [&](Symbol name) {
-    return std::binary_search(tree.inlined.begin(), tree.inlined.end(), name);
+    const ir::Equation* equation = algorithm.find_equation(name);
+    return (equation && equation->is_view) ||
+           std::binary_search(tree.inlined.begin(), tree.inlined.end(), name);
   };
   const poly::AllowedSizes allowed(algorithm);
   std::optional<poly::Values> point;

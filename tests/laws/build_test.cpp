@@ -68,15 +68,15 @@ class Judge {
       if (!bounds.ok()) return "no bound: " + laws::messages(bounds.diagnostics());
       bounds_ = std::move(*bounds);
     }
-    for (const ir::Equation* equation : case_.algorithm.outputs()) {
-      const auto got = outputs.find(equation->name);
-      if (got == outputs.end()) return "no output " + std::string(equation->name.text());
-      const std::string name(equation->name.text());
+    for (const ir::TensorPart& output : case_.algorithm.output_tensors()) {
+      const std::string name(output.name.text());
+      const auto got = outputs.find(output.name);
+      if (got == outputs.end()) return "no output " + name;
       if (bit_for_bit) {
-        const auto& expected = (contracted ? fused_ : plain_).at(equation->name);
+        const auto& expected = (contracted ? fused_ : plain_).at(output.name);
         const std::string difference = laws::first_difference(expected, got->second);
         if (!difference.empty()) return name + " " + difference;
-      } else if (auto wrong = ir::find_violation(bounds_.at(equation->name), got->second)) {
+      } else if (auto wrong = ir::find_violation(bounds_.at(output.name), got->second)) {
         std::ostringstream out;
         out.precision(17);
         out << name << ": expected " << wrong->expected << " within " << wrong->bound << ", got "

@@ -6,6 +6,9 @@
 #include "frontend/ir/interpret.h"
 
 #include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
 
 #include <gtest/gtest.h>
 #include "frontend/ir/evaluate.h"
@@ -23,24 +26,62 @@ class Naive {
 
   // False when an operation was undefined.
   bool run(TensorMap* out) {
+    for (const Input& input : algorithm_.inputs)
+      if (!has_facts(input.facts, values_.at(input.name))) return false;
     for (const Equation& equation : algorithm_.equations) {
       std::vector<std::int64_t> shape;
       for (Expr extent : equation.shape) shape.push_back(evaluate_extents(extent, bindings_));
-      Tensor tensor = make_tensor(equation.type, shape);
-      for (std::size_t i = 0; i < tensor.data.size(); ++i) {
+      result_.clear();
+      for (const TensorPart& part : equation.tensors())
+        result_.push_back(make_tensor(part.type, shape));
+      const Fold* fold = equation.fold();
+      const bool update = fold && fold->is_update();
+      for (std::size_t i = 0; i < result_[0].data.size(); ++i) {
         auto rest = static_cast<std::int64_t>(i);
         for (std::size_t d = shape.size(); d-- > 0; rest /= shape[d])
           vars_[equation.indices[d]] = rest % shape[d];
-        tensor.data[i] = value(equation.value);
+        if (update) {
+          for (std::size_t p = 0; p < result_.size(); ++p)
+            result_[p].data[i] = value(fold->base[p]);
+        } else if (fold && !equation.value.as<Cast>()) {
+          const std::vector<Scalar> cell = fold->scan ? scan(*fold) : reduction(*fold);
+          for (std::size_t p = 0; p < result_.size(); ++p) result_[p].data[i] = cell[p];
+        } else {
+          result_[0].data[i] = value(equation.value);
+        }
         if (undefined_) return false;
       }
-      (*out)[equation.name] = tensor;
-      values_[equation.name] = std::move(tensor);
+      if (update) terms(*fold, 0, [&] { update_cell(*fold); });
+      if (undefined_) return false;
+      for (std::size_t p = 0; p < result_.size(); ++p) {
+        (*out)[equation.tensors()[p].name] = result_[p];
+        values_[equation.tensors()[p].name] = std::move(result_[p]);
+      }
     }
     return true;
   }
 
  private:
+  // Whether the values have what is declared of them; clamps those that are to be.
+  bool has_facts(const Facts& facts, Tensor& tensor) {
+    const std::int64_t row = tensor.shape.empty() ? 1 : tensor.shape.back();
+    for (std::size_t i = 0; i < tensor.data.size(); ++i) {
+      std::int64_t& value = tensor.data[i].i;
+      if (facts.lower) {
+        const std::int64_t lower = evaluate_extents(facts.lower, bindings_);
+        const std::int64_t upper = evaluate_extents(facts.upper, bindings_);
+        if (facts.clamp && lower >= upper) return false;
+        if (facts.clamp) value = value < lower ? lower : value >= upper ? upper - 1 : value;
+        if (!facts.assumed && (value < lower || value >= upper)) return false;
+      }
+      if (facts.assumed) continue;
+      for (std::size_t j = i - i % static_cast<std::size_t>(row); j < i; ++j)
+        if ((facts.monotone && tensor.data[j].i > value) ||
+            (facts.injective && tensor.data[j].i == value))
+          return false;
+    }
+    return true;
+  }
   ScalarType reading(ScalarType type) const {
     return reals_ && is_float(type) ? ScalarType::F64 : type;
   }
@@ -50,7 +91,11 @@ class Naive {
                      [&](const IntConst&) { return constant_value(expr); },
                      [&](const FloatConst&) { return constant_value(expr); },
                      [&](const BoolConst&) { return constant_value(expr); },
-                     [&](const Var& n) { return whole(vars_.at(n.name)); },
+                     [&](const Var& n) {
+                       if (auto it = state_.find(std::string(n.name.text())); it != state_.end())
+                         return it->second;
+                       return whole(vars_.at(n.name));
+                     },
                      [&](const Extent& n) { return whole(bindings_.at(n.name)); },
                      [&](const Read& n) { return read(n); },
                      [&](const Op& n) {
@@ -68,11 +113,7 @@ class Naive {
                      [&](const RoundTo& n) {
                        return evaluate_round_to(reading(expr.type()), n.grid, value(n.value));
                      },
-                     [&](const Fold& n) {
-                       Scalar acc = constant_value(context_.monoid_identity(n.monoid, expr.type()));
-                       fold(n, 0, &acc);
-                       return acc;
-                     },
+                     [&](const Fold& n) { return reduction(n)[0]; },
                  });
   }
   static Scalar whole(std::int64_t i) {
@@ -89,25 +130,106 @@ class Naive {
     }
     return undefined_ ? whole(0) : tensor.data[static_cast<std::size_t>(tensor.offset(at))];
   }
-  void fold(const Fold& n, std::size_t depth, Scalar* acc) {
-    if (depth < n.vars.size()) {
-      const std::int64_t upper = value(n.upper[depth]).i;
-      for (std::int64_t i = value(n.lower[depth]).i; i < upper && !undefined_; ++i) {
-        vars_[n.vars[depth]] = i;
-        fold(n, depth + 1, acc);
-      }
+  // Each point of the bounds where the condition holds, in order.
+  void terms(const Fold& n, std::size_t depth, const std::function<void()>& f) {
+    if (depth == n.vars.size()) {
+      if (!n.where.empty() && value(n.where[0]).i == 0) return;
+      if (!undefined_) f();
       return;
     }
+    const std::int64_t upper = value(n.upper[depth]).i;
+    for (std::int64_t i = value(n.lower[depth]).i; i < upper && !undefined_; ++i) {
+      vars_[n.vars[depth]] = i;
+      terms(n, depth + 1, f);
+    }
+  }
+
+  std::vector<Scalar> start(const Fold& n) {
+    std::vector<Scalar> out;
+    const Monoid kind = n.monoid_kind();
+    const MonoidDecl* declared = algorithm_.find_monoid(n.monoid);
+    for (std::size_t i = 0; i < n.body.size(); ++i)
+      out.push_back(!n.base.empty() ? value(n.base[i])
+                    : declared      ? constant_value(declared->identity[i])
+                    : i == 1 ? whole(std::numeric_limits<std::int64_t>::max())
+                             : constant_value(context_.monoid_identity(kind, n.body[i].type())));
+    return out;
+  }
+
+  std::vector<Scalar> reduction(const Fold& n) {
+    std::vector<Scalar> acc = start(n);
+    bool live = false;
+    terms(n, 0, [&] {
+      live = true;
+      step(n, acc);
+    });
+    for (std::size_t i = 0; !live && i < n.on_empty.size(); ++i) acc[i] = value(n.on_empty[i]);
+    return acc;
+  }
+
+  // All over again for each cell.
+  std::vector<Scalar> scan(const Fold& n) {
+    const std::int64_t last = vars_.at(n.vars[0]);
+    vars_[n.vars[0]] = 0;
+    std::vector<Scalar> acc = start(n);
+    for (std::int64_t t = 0; t <= last && !undefined_; ++t) {
+      vars_[n.vars[0]] = t;
+      step(n, acc);
+    }
+    return acc;
+  }
+
+  void update_cell(const Fold& n) {
+    std::vector<std::int64_t> at;
+    for (std::size_t d = 0; d < n.at.size(); ++d) {
+      at.push_back(value(n.at[d]).i);
+      if (at[d] < 0 || at[d] >= result_[0].shape[d]) undefined_ = true;
+    }
+    if (undefined_) return;
+    const auto offset = static_cast<std::size_t>(result_[0].offset(at));
+    std::vector<Scalar> acc;
+    for (const Tensor& tensor : result_) acc.push_back(tensor.data[offset]);
+    step(n, acc);
+    for (std::size_t p = 0; p < result_.size(); ++p) result_[p].data[offset] = acc[p];
+  }
+
+  void step(const Fold& n, std::vector<Scalar>& acc) {
     const ScalarType type = reading(n.type);
-    const auto* product = n.body.as<Op>();
-    if (!reals_ && fused_ && n.monoid == Monoid::Sum && is_float(type) && product &&
+    const Monoid kind = n.monoid_kind();
+    const auto* product = n.body[0].as<Op>();
+    if (!reals_ && fused_ && !n.scan && kind == Monoid::Sum && is_float(type) && product &&
         product->op == OpCode::Mul) {
-      const Scalar args[] = {value(product->args[0]), value(product->args[1]), *acc};
-      *acc = evaluate_op(OpCode::Fma, type, args, &undefined_);
+      const Scalar args[] = {value(product->args[0]), value(product->args[1]), acc[0]};
+      acc[0] = evaluate_op(OpCode::Fma, type, args, &undefined_);
       return;
     }
-    const Scalar args[] = {*acc, value(n.body)};
-    *acc = evaluate_op(monoid_op(n.monoid), type, args, &undefined_);
+    const auto& names = n.state;
+    for (std::size_t i = 0; i < names.size(); ++i) state_[std::string(names[i].text())] = acc[i];
+    std::vector<Scalar> term;
+    for (Expr e : n.body) term.push_back(value(e));
+    state_.clear();
+    if (const MonoidDecl* declared = algorithm_.find_monoid(n.monoid)) {
+      for (std::size_t i = 0; i < acc.size(); ++i) {
+        const std::string field = "." + std::string(declared->fields[i].text());
+        state_[std::string(declared->left.text()) + field] = acc[i];
+        state_[std::string(declared->right.text()) + field] = term[i];
+      }
+      for (std::size_t i = 0; i < acc.size(); ++i) term[i] = value(declared->combine[i]);
+      state_.clear();
+      acc = term;
+    } else if (kind == Monoid::Last) {
+      acc = term;
+    } else if (kind == Monoid::ArgMin || kind == Monoid::ArgMax) {
+      const auto compare = [&](OpCode op) {
+        const Scalar args[] = {term[0], acc[0]};
+        return evaluate_op(op, type, args, &undefined_).i != 0;
+      };
+      const bool better = compare(kind == Monoid::ArgMin ? OpCode::Lt : OpCode::Gt);
+      if (better || (compare(OpCode::Eq) && term[1].i < acc[1].i)) acc = term;
+    } else {
+      const Scalar args[] = {acc[0], term[0]};
+      acc[0] = evaluate_op(monoid_op(kind), type, args, &undefined_);
+    }
   }
 
   const Algorithm& algorithm_;
@@ -117,7 +239,9 @@ class Naive {
   bool reals_;
   bool fused_;
   bool undefined_ = false;
+  std::vector<Tensor> result_;
   std::unordered_map<Symbol, std::int64_t> vars_;
+  std::map<std::string, Scalar> state_;  // previous values, and the sides of a combination
 };
 
 bool same(ScalarType type, Scalar a, Scalar b) {

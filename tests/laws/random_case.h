@@ -42,11 +42,12 @@ inline std::string messages(const std::vector<Diagnostic>& diagnostics) {
 inline bool keeps_fold_order(const ir::Algorithm& algorithm, const tree::Tree& tree) {
   for (const tree::Nest& nest : tree.nests) {
     const ir::Equation* equation = algorithm.find_equation(nest.name);
-    const ir::Fold* fold = equation ? equation->fold() : nullptr;
-    if (!fold) continue;
+    const std::vector<Symbol> vars =
+        equation ? tree::fold_variables(*equation) : std::vector<Symbol>();
+    if (vars.empty()) continue;
     // Undo the steps on the order of the loops; what is left must be the order of the variables.
     std::vector<Symbol> order;
-    std::vector<Symbol> fold_names(fold->vars.begin(), fold->vars.end());
+    std::vector<Symbol> fold_names = vars;
     const auto is_fold = [&](Symbol name) {
       return std::find(fold_names.begin(), fold_names.end(), name) != fold_names.end();
     };
@@ -79,7 +80,7 @@ inline bool keeps_fold_order(const ir::Algorithm& algorithm, const tree::Tree& t
         order.insert(fused + 1, f.inner);
       }
     }
-    if (!std::equal(order.begin(), order.end(), fold->vars.begin(), fold->vars.end())) return false;
+    if (order != vars) return false;
   }
   return true;
 }

@@ -66,6 +66,7 @@ TEST(RoundTrip, GeneratorReachesEveryKindOperationMonoidAndType) {
   std::set<ir::ExprKind> kinds;
   std::set<ir::OpCode> ops;
   std::set<ir::Monoid> monoids;
+  std::set<std::string> forms;
   std::set<ir::ScalarType> types;
   for (int seed = 0; seed < 600; ++seed) {
     ir::Context context;
@@ -74,7 +75,15 @@ TEST(RoundTrip, GeneratorReachesEveryKindOperationMonoidAndType) {
         kinds.insert(e.kind());
         types.insert(e.type());
         if (const auto* op = e.as<ir::Op>()) ops.insert(op->op);
-        if (const auto* fold = e.as<ir::Fold>()) monoids.insert(fold->monoid);
+        const auto* fold = e.as<ir::Fold>();
+        if (!fold) return;
+        monoids.insert(fold->monoid_kind());
+        forms.insert(fold->scan          ? (fold->state.empty() ? "scan" : "recurrence")
+                     : fold->is_update() ? "update"
+                                         : "reduction");
+        if (!fold->where.empty()) forms.insert("where");
+        if (!fold->on_empty.empty()) forms.insert("on_empty");
+        if (fold->body.size() > 1) forms.insert("tuple");
       });
   }
   int num_kinds = 0;
@@ -83,7 +92,9 @@ TEST(RoundTrip, GeneratorReachesEveryKindOperationMonoidAndType) {
 #undef TILEWRIGHT_EXPR
   EXPECT_EQ(kinds.size(), static_cast<std::size_t>(num_kinds));
   EXPECT_EQ(ops.size(), static_cast<std::size_t>(ir::kNumOps));
-  EXPECT_EQ(monoids.size(), static_cast<std::size_t>(ir::kNumMonoids));
+  // With those that an algorithm declares.
+  EXPECT_EQ(monoids.size(), static_cast<std::size_t>(ir::kNumMonoids) + 1);
+  EXPECT_EQ(forms.size(), 7U);
   EXPECT_EQ(types.size(), static_cast<std::size_t>(ir::kNumScalarTypes));
 }
 

@@ -25,7 +25,8 @@
  *  - Checks, in this order: call, its error detail and its executor; the processor; null
  *    arguments; and for each tensor rank, type, device, extents (each against its declared
  *    range, and equal where arguments share a symbol), strides, bytes against `size_bytes`,
- *    alignment, read-only outputs; then `requires`, overlap, workspace.
+ *    alignment, read-only outputs; then `requires`, overlap, workspace, and declared facts
+ *    about the values of tensors, which read their data.
  *  - `_query` makes the same checks of `call`, ranks, types and extents, reads no data
  *    (`data` may be null), and stores the bytes of workspace that a run with these extents
  *    and call->executor needs. Each worker may be given its own slice, so the size depends
@@ -158,7 +159,8 @@ enum {
   TILEWRIGHT_INVALID_ARGUMENT = -18,
   TILEWRIGHT_OUT_OF_MEMORY = -19,
   TILEWRIGHT_NO_THREADS = -20, /* the system refused a thread or another resource of a pool */
-  TILEWRIGHT_STATUS_END = -21
+  TILEWRIGHT_BAD_VALUES = -21, /* the values of a tensor break a fact that is declared of them */
+  TILEWRIGHT_STATUS_END = -22
 };
 
 /* Where a failure is explained. Owned by the caller, filled by the kernel without allocation. */

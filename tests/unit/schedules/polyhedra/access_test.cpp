@@ -61,7 +61,7 @@ void expect_accesses_match(const std::string& text, const std::vector<Binding>& 
         EXPECT_TRUE(inside(domain.points, at)) << text;
         Touched touched;
         const ir::Fold* fold = equation.fold();
-        collect_touched(fold != nullptr ? fold->body : equation.value, at, touched);
+        collect_touched(fold != nullptr ? fold->body[0] : equation.value, at, touched);
         for (const Access& access : found) {
           for (const std::vector<std::int64_t>& cell : cells_in_box(access.read->indices.size())) {
             Binding pair = at;
