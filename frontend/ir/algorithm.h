@@ -44,7 +44,7 @@ struct Input {
   ScalarType type = ScalarType::F32;
   std::vector<Expr> shape;
   Span span;
-  Facts facts;
+  Facts facts = {};
   bool is_const = false;
 };
 

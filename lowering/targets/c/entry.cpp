@@ -37,6 +37,10 @@ const char* status_of(CheckKind kind) {
     case CheckKind::WorkspaceOverlap: return "TILEWRIGHT_OVERLAP";
     case CheckKind::WorkspaceSize: return "TILEWRIGHT_WORKSPACE_TOO_SMALL";
     case CheckKind::WorkspaceAlignment: return "TILEWRIGHT_WORKSPACE_MISALIGNED";
+    case CheckKind::ValueRange:
+    case CheckKind::RangeNotEmpty:
+    case CheckKind::Monotone:
+    case CheckKind::Injective: return "TILEWRIGHT_BAD_VALUES";
   }
   __builtin_unreachable();
 }
@@ -189,7 +193,59 @@ class Entry {
       case CheckKind::WorkspaceSize:
       case CheckKind::WorkspaceAlignment:
       case CheckKind::WorkspaceOverlap: return check_workspace(c);
+      case CheckKind::ValueRange:
+      case CheckKind::RangeNotEmpty:
+      case CheckKind::Monotone:
+      case CheckKind::Injective: return check_values(c);
     }
+  }
+
+  // One pass over the values of an input; the first that breaks the fact is reported.
+  void check_values(const Check& c) {
+    const Parameter& parameter = program_.parameters[c.argument];
+    const auto form = type_form(parameter.type);
+    if (!form)
+      return state_.refuse(program_, "the C target has no form for the values of an input",
+                           "build for another target, or use a type that C has");
+    lines_.open("{");
+    lines_.add("const uint64_t bytes = " + bytes_[c.argument] + ";");
+    if (c.expr) {
+      lines_.add("bool overflow = false;");
+      lines_.add("const int64_t least = " + body_.checked_value(c.expr, "overflow") + ";");
+      lines_.add("const int64_t end = " + body_.checked_value(c.other_expr, "overflow") + ";");
+      refuse_if("overflow", c, "0", "0", "TILEWRIGHT_OUT_OF_BOUNDS");
+    }
+    if (c.kind == CheckKind::RangeNotEmpty) {
+      refuse_if("bytes != 0 && least >= end", c, "least", "end");
+      lines_.close();
+      return;
+    }
+    const std::string storage(form->storage);
+    lines_.add("const " + storage + " *values = (const " + storage + " *)" + data_[c.argument] +
+               ";");
+    lines_.add("const int64_t count = (int64_t)(bytes / sizeof *values);");
+    const std::string row =
+        parameter.shape.empty()
+            ? "1"
+            : tensor(c.argument) + "->dl.shape[" + std::to_string(parameter.shape.size() - 1) + "]";
+    if (c.kind != CheckKind::ValueRange) lines_.add("const int64_t row = " + row + ";");
+    lines_.open("for (int64_t at = 0; at < count; ++at) {");
+    const std::string expected = c.expr ? "end" : "0";
+    if (c.kind == CheckKind::ValueRange) {
+      refuse_if("values[at] < least || values[at] >= end", c, expected, "at");
+    } else if (c.kind == CheckKind::Monotone) {
+      refuse_if("at % row != 0 && values[at] < values[at - 1]", c, expected, "at");
+    } else {
+      // What a row has seen is forgotten where the next begins; ValueRange gave each value a byte.
+      lines_.add("unsigned char *seen = (unsigned char *)workspace;");
+      lines_.open("if (at % row == 0) {");
+      lines_.add("for (int64_t v = 0; v < end - least; ++v) seen[v] = 0;");
+      lines_.close();
+      refuse_if("seen[values[at] - least] != 0", c, expected, "at");
+      lines_.add("seen[values[at] - least] = 1;");
+    }
+    lines_.close();
+    lines_.close();
   }
 
   void check_shape(const Check& c) {
