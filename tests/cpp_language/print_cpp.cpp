@@ -23,6 +23,21 @@ std::string type_name(ir::ScalarType type) {
   return text == "bool" || text == "index" ? text + "_" : text;
 }
 
+// Whether the C++ language has a form for all of it: one value for each fold, by sum, prod, min or max, over
+// all of its bounds; no facts, no views, no constants.
+bool has_cpp_form(const ir::Algorithm& algorithm) {
+  for (const ir::Input& input : algorithm.inputs)
+    if (input.facts.any() || input.is_const) return false;
+  for (const ir::Equation& equation : algorithm.equations) {
+    if (equation.is_view) return false;
+    const ir::Fold* fold = equation.fold();
+    if (fold == nullptr) continue;
+    const ir::Monoid kind = fold->monoid_kind();
+    if (!fold->is_plain() || kind == ir::Monoid::And || kind == ir::Monoid::Or) return false;
+  }
+  return algorithm.monoids.empty();
+}
+
 class CppPrinter {
  public:
   explicit CppPrinter(const ir::Algorithm& algorithm) : algorithm_(algorithm) {}
@@ -97,7 +112,7 @@ class CppPrinter {
     for (std::size_t i = 0; i < n.vars.size(); ++i)
       domain += (i ? ", " : "") + ("RDom(" + quoted(n.vars[i].text())) + ", " + expr(n.lower[i]) +
                 ", " + expr(n.upper[i]) + ")";
-    return std::string(ir::monoid_text(n.monoid)) + "({" + domain + "}, " + expr(n.body) + ")";
+    return std::string(n.monoid.text()) + "({" + domain + "}, " + list(n.body) + ")";
   }
 
   std::string expr(ir::Expr e) {
@@ -166,11 +181,15 @@ class Batch {
 int run(int argc, char** argv) {
   if (argc < 3) return 2;
   Batch batch;
-  for (int seed = 0; seed < std::atoi(argv[1]); ++seed) {
+  const int wanted = std::atoi(argv[1]);
+  for (int seed = 0, taken = 0; taken < wanted && seed < 20 * wanted; ++seed) {
     ir::Context context;
     ir::GenerateOptions options;
     options.defined = seed % 3 != 0;
-    batch.add("seed " + std::to_string(seed), ir::random_algorithm(context, seed, options));
+    const ir::Algorithm algorithm = ir::random_algorithm(context, seed, options);
+    if (!has_cpp_form(algorithm)) continue;
+    batch.add("seed " + std::to_string(seed), algorithm);
+    ++taken;
   }
   for (int i = 3; i < argc; ++i) {
     std::ifstream file(argv[i]);

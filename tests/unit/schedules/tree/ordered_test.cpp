@@ -40,7 +40,10 @@ algorithm ordered(M, N) {
 TEST_F(Ordered, DefaultTreeIsRightAndHasNoView) {
   EXPECT_EQ(refusal(), "");
   EXPECT_EQ(tree.find(name("flat")), nullptr);
-  tree.nests.push_back({name("flat"), {}, {{name("i"), LoopKind::Serial}}, {}});
+  Nest flat;
+  flat.name = name("flat");
+  flat.loops = {{name("i"), LoopKind::Serial}};
+  tree.nests.push_back(flat);
   EXPECT_EQ(refusal(), "`flat` is a view and has a nest");
 }
 
