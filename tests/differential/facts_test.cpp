@@ -3,8 +3,10 @@
 // What a library does with values that break what is declared of them: a status and a place, before anything is
 // written; or the clamp. Each buffer has a wall around it, so a stray read or write shows under the sanitizer
 // and in the poison.
+#include "frontend/ir/interpret.h"
 #include "frontend/ir/text.h"
 #include "lowering/build/build.h"
+#include "lowering/program/interpret.h"
 #include "schedules/tree/tree.h"
 #include "tests/differential/compiled_program.h"
 
