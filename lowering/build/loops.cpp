@@ -3,6 +3,7 @@
 // The loops of a nest: bounds, guards, peeling and the nests placed in them.
 #include <algorithm>
 
+#include "frontend/ir/facts.h"
 #include "frontend/ir/text.h"
 #include "frontend/ir/walk.h"
 #include "lowering/build/nest_emitter.h"
@@ -72,6 +73,15 @@ Result<Stmt> NestEmitter::loop(std::size_t index, Point& point, const Continue& 
     return one_loop(l, point, zero, context_.index(*length), true, body);
   }
   const Expr upper = builder_.simplify(space_.extent(l.name, point.values));
+  if (ir::depends_on_data(upper)) {
+    // The bound is read on the data alone. The caller's point keeps its guards for what follows.
+    Point on_data = point;
+    const std::vector<Expr> guards = take_guards(on_data);
+    if (!guards.empty()) {
+      TILEWRIGHT_TRY(inside, loop(index, on_data, body));
+      return guarded(guards, inside);
+    }
+  }
   // Law of tree::verify: a peeled loop is the outer part of a split.
   const int split = space_.split_of_outer(l.name);
   if (!l.peel) return one_loop(l, point, zero, upper, false, body);
@@ -149,10 +159,15 @@ std::vector<Expr> NestEmitter::take_guards(Point& point) {
   return guards;
 }
 
+// A guard that reads data is tested where the others hold: beyond the edge there may be nothing to read.
 Stmt NestEmitter::guarded(const std::vector<Expr>& guards, Stmt body) {
-  Expr all;
-  for (Expr guard : guards) all = all ? context_.both(all, guard) : guard;
-  return all ? program::make_if(context_, all, body) : body;
+  for (const bool data : {true, false}) {
+    Expr all;
+    for (Expr guard : guards)
+      if (ir::depends_on_data(guard) == data) all = all ? context_.both(all, guard) : guard;
+    if (all) body = program::make_if(context_, all, body);
+  }
+  return body;
 }
 
 Result<Stmt> NestEmitter::with_placed(std::size_t index, Point& point, const Continue& body) {
