@@ -13,10 +13,206 @@ namespace {
 
 constexpr std::uint64_t kPerLink = 32;
 
+<<<<<<< HEAD
 // One C compiler for each link, in turn.
 std::vector<CCompiler> compilers(std::uint64_t seed) {
   const std::vector<CCompiler> all = all_compilers();
   return {all[seed / kPerLink % all.size()]};
+=======
+struct Tally {
+  int programs = 0;
+  int refused = 0;  // by build
+  int unlowered =
+      0;  // by code generation: a register buffer under a loop that stays one, and the like
+  int skipped = 0;  // sizes that take the interpreter too long
+  int runs = 0;
+  int parallel = 0;  // programs with a parallel loop
+  int vector = 0;
+};
+
+bool has_loop(program::Stmt body, program::LoopKind kind) {
+  bool found = false;
+  program::walk(body, [&](program::Stmt stmt) {
+    const auto* loop = stmt.as<program::For>();
+    found |= loop != nullptr && loop->loop == kind;
+  });
+  return found;
+}
+
+// One Program with what the interpreter says it computes, at some sizes.
+struct Expected {
+  ir::Bindings bindings;
+  ir::TensorMap inputs;
+  ir::TensorMap values;  // of every parameter
+};
+struct Subject {
+  std::string text;
+  program::Program program;
+  std::vector<Expected> expected;
+};
+
+// Programs under one link, and their runs.
+class Batch {
+ public:
+  Batch(const std::vector<host::Target>& targets, Tally& tally) : targets_(targets), tally_(tally) {
+    EXPECT_EQ(tilewright_pool_create(3, &pool_), TILEWRIGHT_OK);
+  }
+  ~Batch() { tilewright_pool_destroy(pool_); }
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+
+  // Compiles for every target; a message when something is wrong.
+  std::string add(ir::Context& context, Subject subject) {
+    ++tally_.programs;
+    tally_.parallel += has_loop(subject.program.body, program::LoopKind::Parallel);
+    tally_.vector += has_loop(subject.program.body, program::LoopKind::Vector);
+    auto contract = program::derive_contract(context, subject.program);
+    if (!contract.ok()) return laws::messages(contract.diagnostics());
+    for (const host::Target& target : targets_) {
+      Function function{subjects_.size(), subject.program, target.name};
+      function.program.name = context.symbol("f" + std::to_string(functions_.size()));
+      auto object =
+          llvm_wall::compile_program(context, function.program, *contract, target.options);
+      if (!object.ok() && is_refusal(object.diagnostics()[0])) {
+        ++tally_.unlowered;
+        continue;
+      }
+      if (!object.ok())
+        return target.name + ": " + laws::messages(object.diagnostics()) +
+               program::print(subject.program);
+      objects_.add(std::move(object->bytes));
+      functions_.push_back(std::move(function));
+    }
+    subjects_.push_back(std::move(subject));
+    return {};
+  }
+
+  // The first difference.
+  std::string run() {
+    if (functions_.empty()) return {};
+    if (!objects_.load()) return "the objects do not link";
+    int turn = 0;
+    for (const Function& function : functions_) {
+      const Subject& subject = subjects_[function.subject];
+      for (const Expected& expected : subject.expected) {
+        const std::string what = function.target + ", " + laws::print_sizes(expected.bindings) +
+                                 program::print(function.program) + subject.text;
+        const FaultReport report(what);
+        for (const tilewright_executor* executor : executors()) {
+          const auto wall = ++turn % 3 ? GuardedMemory::Wall::Behind : GuardedMemory::Wall::Before;
+          const std::string wrong =
+              run_and_compare(objects_, function.program, expected.bindings, expected.inputs,
+                              expected.values, executor, wall);
+          ++tally_.runs;
+          if (!wrong.empty()) return wrong + (executor ? "\non a pool, " : "\nserial, ") + what;
+        }
+      }
+    }
+    return {};
+  }
+
+ private:
+  struct Function {
+    std::size_t subject = 0;
+    program::Program program;
+    std::string target;
+  };
+  static bool is_refusal(const Diagnostic& d) {
+    return !d.remedy.empty() &&
+           (d.code == Code::RegisterIndex || d.code == Code::UnsupportedByTarget);
+  }
+  std::array<const tilewright_executor*, 2> executors() const {
+    return {nullptr, tilewright_pool_executor(pool_)};
+  }
+
+  const std::vector<host::Target>& targets_;
+  Tally& tally_;
+  tilewright_pool* pool_ = nullptr;
+  std::vector<Subject> subjects_;
+  std::vector<Function> functions_;
+  LoadedObjects objects_;
+};
+
+// What the interpreter says of the Program at these sizes; nothing when it takes too long.
+Result<std::optional<Expected>> interpret(ir::Context& context, const program::Program& program,
+                                          const ir::Bindings& bindings, ir::TensorMap inputs,
+                                          std::int64_t step_limit) {
+  program::InterpretOptions options;
+  options.step_limit = step_limit;
+  auto run = program::interpret(context, program, bindings, inputs, options);
+  if (!run.ok()) {
+    if (const Code code = run.diagnostics()[0].code;
+        code == Code::ProgramLimit || code == Code::FactBroken)
+      return std::optional<Expected>();
+    return Failure{run.diagnostics()};
+  }
+  Expected expected{bindings, inputs, std::move(inputs)};
+  for (auto& [name, tensor] : run->outputs) expected.values[name] = std::move(tensor);
+  return std::optional(std::move(expected));
+}
+
+// Random algorithms may have extents that no dimension gives, which no library function can learn: inputs of
+// those sizes give them.
+std::vector<Symbol> add_extent_inputs(ir::Context& context, program::Program& program) {
+  std::vector<Symbol> added;
+  for (const ir::ExtentDecl& extent : program.extents) {
+    const ir::Expr size = context.extent(extent.name);
+    const bool given = std::any_of(
+        program.parameters.begin(), program.parameters.end(), [&](const program::Parameter& p) {
+          return std::find(p.shape.begin(), p.shape.end(), size) != p.shape.end();
+        });
+    if (given) continue;
+    added.push_back(context.symbol("size_of_" + std::string(extent.name.text())));
+    program.parameters.insert(program.parameters.begin(),
+                              {added.back(), ir::ScalarType::I8, {size}, false});
+  }
+  return added;
+}
+
+// A random algorithm and schedule, lowered; the Program that `build` gives for some, that after all passes
+// for the others. False: refused.
+bool lower(laws::Case& random, program::Program& out) {
+  auto built =
+      build::build(random.context, random.polyhedra, random.algorithm, random.random.schedule);
+  if (!built.ok()) return false;
+  out = *built;
+  if (random.seed % 8 == 7) return true;
+  auto passed = passes::run_passes(random.context, *built);
+  if (passed.ok()) out = std::move(*passed);
+  return passed.ok();
+}
+
+std::string add_random(laws::Case& random, Batch& batch, Tally& tally) {
+  Subject subject;
+  if (!lower(random, subject.program)) {
+    ++tally.refused;
+    return {};
+  }
+  subject.text = random.text();
+  const std::vector<Symbol> added = add_extent_inputs(random.context, subject.program);
+  for (int which = 0; which < 4; ++which) {
+    const auto bindings = random.bindings(which);
+    if (!bindings) continue;
+    ir::TensorMap inputs =
+        ir::random_inputs(random.algorithm, *bindings, random.seed + which, random.seed % 3 == 0);
+    for (Symbol name : added)
+      inputs[name] = ir::make_tensor(
+          ir::ScalarType::I8,
+          {ir::evaluate_extents(subject.program.find_parameter(name)->shape[0], *bindings)});
+    auto expected =
+        interpret(random.context, subject.program, *bindings, std::move(inputs), 300000);
+    if (!expected.ok())
+      return laws::messages(expected.diagnostics()) + laws::print_sizes(*bindings) +
+             program::print(subject.program) + subject.text;
+    if (*expected) {
+      subject.expected.push_back(std::move(**expected));
+    } else {
+      ++tally.skipped;
+    }
+  }
+  if (subject.expected.empty()) return {};
+  return batch.add(random.context, std::move(subject));
+>>>>>>> equations
 }
 
 void check_random(std::uint64_t first, int cases) {

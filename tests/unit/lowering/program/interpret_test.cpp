@@ -288,7 +288,7 @@ program writers for writers {
 
 TEST(ProgramInterpreter, ARaceNeedsAParallelLoop) {
   const std::string text = R"(
-program scan for scan {
+program running for running {
   extent N
   input x : f32[N]
   output y : f32[N]
