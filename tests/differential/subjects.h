@@ -55,7 +55,9 @@ inline Result<std::optional<Expected>> interpret(ir::Context& context,
   options.step_limit = step_limit;
   auto run = program::interpret(context, program, bindings, inputs, options);
   if (!run.ok()) {
-    if (run.diagnostics()[0].code == Code::ProgramLimit) return std::optional<Expected>();
+    if (const Code code = run.diagnostics()[0].code;
+        code == Code::ProgramLimit || code == Code::FactBroken)
+      return std::optional<Expected>();
     return Failure{run.diagnostics()};
   }
   Expected expected{bindings, inputs, std::move(inputs)};

@@ -214,6 +214,7 @@ class Entry {
       lines_.add("const int64_t least = " + body_.checked_value(c.expr, "overflow") + ";");
       lines_.add("const int64_t end = " + body_.checked_value(c.other_expr, "overflow") + ";");
       refuse_if("overflow", c, "0", "0", "TILEWRIGHT_OUT_OF_BOUNDS");
+      if (c.kind == CheckKind::Monotone) lines_.add("(void)least;");
     }
     if (c.kind == CheckKind::RangeNotEmpty) {
       refuse_if("bytes != 0 && least >= end", c, "least", "end");

@@ -153,9 +153,9 @@ TEST_F(CTarget, AGuardIsAStatementOfItsOwn) {
 
 TEST_F(CTarget, TooManyBlocksAreRefused) {
   std::string text = "program deep for deep {\n extent N\n input x : f32[N]\n output y : f32[N]\n";
-  constexpr int kLoops = 120;
-  for (int d = 0; d < kLoops; ++d) text += "for at" + std::to_string(d) + " in 0 .. N {\n";
-  text += "y[at0] = x[at0]\n";
+  constexpr int kLoops = 104;
+  for (int d = 0; d < kLoops; ++d) text += "for loop" + std::to_string(d) + " in 0 .. N {\n";
+  text += "y[loop0] = x[loop0]\n";
   for (int d = 0; d < kLoops; ++d) text += "}\n";
   const auto c = emit(text + "}\n");
   ASSERT_FALSE(c.ok());
