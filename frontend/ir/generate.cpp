@@ -242,6 +242,8 @@ class Generator {
     const std::size_t outer = vars_.size();
     const Ranges ranges = make_ranges();
     Expr body = value(body_type, options_.max_depth - 1);
+    // Sums of products are what most folds are.
+    if (random_.chance(30)) body = context_.mul(body, value(body_type, options_.max_depth - 1));
     vars_.resize(outer);
     const std::vector<Monoid> monoids = {Monoid::Sum, Monoid::Prod, Monoid::Min, Monoid::Max};
     return context_.cast(
