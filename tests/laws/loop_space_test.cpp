@@ -3,7 +3,6 @@
 // The loops of a nest with their bounds and guards visit each point of the nest's box exactly once. The
 // Program's own provenance names the points; the domain is enumerated here from the equation.
 #include "frontend/ir/walk.h"
-#include "frontend/ir/walk.h"
 #include "tests/laws/index_value.h"
 #include "tests/laws/random_case.h"
 
@@ -41,8 +40,7 @@ class Visitor {
                              },
                              // What depends on data belongs to equations that are not counted.
                              [&](const program::For& n) {
-                               if (!is_index_value(n.lower) || !is_index_value(n.upper))
-                                 return;
+                               if (!is_index_value(n.lower) || !is_index_value(n.upper)) return;
                                const std::int64_t upper = value_of(n.upper, values_);
                                for (std::int64_t i = value_of(n.lower, values_); i < upper; ++i) {
                                  values_[n.var] = i;
@@ -60,7 +58,7 @@ class Visitor {
                              },
                              [&](const program::Let& n) {
                                if (!is_index_value(n.value)) return;
-                                 values_[n.var] = value_of(n.value, values_);
+                               values_[n.var] = value_of(n.value, values_);
                                run(n.body);
                              },
                              [&](const program::Alloc& n) { run(n.body); },
