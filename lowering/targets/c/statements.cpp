@@ -123,6 +123,7 @@ void Body::emit_let(const program::Let& let, bool is_last) {
               " = " + text + ";");
   bind(let.var, let.value.type());
   emit(let.body);
+  if (!uses(names_.of(let.var))) lines().add("(void)" + names_.of(let.var) + ";");
   scalars_.erase(let.var);
   if (!is_last) lines().close();
 }
