@@ -235,9 +235,12 @@ void Body::lanes_let(const program::Let& let) {
   lanes_->varying.insert(let.var);
   lanes_->opening.push_back("const " + std::string(form ? form->value : "int") + " " +
                             names_.of(let.var) + " = " + text + ";");
+  // Each statement under the let has a loop of its own, which may do without it.
+  lanes_->opening.push_back("(void)" + names_.of(let.var) + ";");
   bind(let.var, let.value.type());
   emit_lanes(let.body);
   scalars_.erase(let.var);
+  lanes_->opening.pop_back();
   lanes_->opening.pop_back();
 }
 
