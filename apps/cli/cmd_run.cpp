@@ -117,8 +117,9 @@ class RunVerb final : public Verb {
 
   bool execute(Session& session, Work& work, const GivenTensors& given, ir::TensorMap* results) {
     if (!work.lower()) return false;
-    const std::string target = target_.empty() ? "native" : target_;
-    auto kernel = session.take_placed(Kernel::make(work, target), work.algorithm_source());
+    const auto target = target_to_run(session, target_, work.schedule().machine, stages_.schedule);
+    if (!target) return false;
+    auto kernel = session.take_placed(Kernel::make(work, *target), work.algorithm_source());
     if (!kernel) return false;
     Arrays arrays = make_arrays(work.program(), given.sizes, given.inputs);
     if (!session.take((*kernel)->bind(arrays, static_cast<int>(threads_))) ||

@@ -143,8 +143,7 @@ Kernel::~Kernel() {
   if (impl_->library != nullptr) ::dlclose(impl_->library);
 }
 
-Result<std::unique_ptr<Kernel>> Kernel::make(Work& work, const std::string& target_name) {
-  TILEWRIGHT_TRY(target, host::find_target(target_name));
+Result<std::unique_ptr<Kernel>> Kernel::make(Work& work, const host::Target& target) {
   if (work.program().parameters.size() > kMaxParameters)
     return fail(Code::KernelFailed, {}, "the algorithm has more than 32 inputs and outputs",
                 "use --interpret, or link the library that `compile` writes");

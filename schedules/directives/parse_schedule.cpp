@@ -213,6 +213,15 @@ class ScheduleParser {
         auto names = reader_.names("a loop");
         if (!names) return false;
         out.keep = *std::move(names);
+      } else if (cursor_.accept("tensorize")) {
+        auto t = Tensorize::parse(reader_);
+        if (!t) return false;
+        tree::Tensorized tile{t->instruction, {}};
+        for (const LoopName& loop : t->loops) {
+          if (!own_loop(loop)) return false;
+          tile.loops.push_back(loop.loop);
+        }
+        out.tensorized = std::move(tile);
       } else if (cursor_.accept("in")) {
         if (!cursor_.expect("register", "after `in`")) return false;
         out.in_register = true;
