@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "apps/cli/tensors.h"
+#include "apps/cli/machines.h"
 #include "apps/cli/verb.h"
 #include "tilewright/runtime.h"
 

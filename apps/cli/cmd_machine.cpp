@@ -30,7 +30,7 @@ class MachineVerb final : public Verb {
   void declare(Arguments& arguments) override {
     arguments.positional("ACTION", action_, "list, show, probe, instructions or instruction");
     arguments.optional_positional("NAME", machine_,
-                                  "for show: a built-in machine, or a .toml file; for instruction: its name");
+                                  "for show and instruction: a built-in name, or a .toml file");
     arguments.option("-o,--output", output_, "FILE",
                      "for probe: the machine file to write, else it is printed");
     arguments.option("--name", name_, "NAME",
@@ -47,8 +47,7 @@ class MachineVerb final : public Verb {
       return session.usage("machine: " + in_backticks(action_) +
                            " is none of list, show, probe, instructions, instruction");
     if ((action_ == "show" || instruction) == machine_.empty())
-      return session.usage(machine_.empty() ? "machine: " + action_ + " needs a name" +
-                                                  (instruction ? "" : " or a file")
+      return session.usage(machine_.empty() ? "machine: " + action_ + " needs a name or a file"
                                             : "machine: " + action_ + " takes no machine");
     if (!probe && (!output_.empty() || !name_.empty()))
       return session.usage("machine: -o and --name belong to probe");
@@ -117,7 +116,14 @@ class MachineVerb final : public Verb {
   }
 
   int show_instruction(Session& session) const {
-    const auto instruction = session.take(machine::find_instruction(machine_));
+    std::optional<Source> source;
+    if (machine::is_machine_path(machine_)) {
+      source = session.take(read_source(machine_));
+      if (!source) return kExitDiagnostics;
+    }
+    const auto instruction =
+        session.take(source ? machine::parse_instruction(*source) : machine::find_instruction(machine_),
+                     source ? &*source : nullptr);
     if (!instruction) return kExitDiagnostics;
     if (json_)
       session.print_json(machine::to_json(*instruction));

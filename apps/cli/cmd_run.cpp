@@ -2,6 +2,7 @@
 //
 // `tilewright run FILE.tw`: runs an algorithm, under a schedule if one is given, on .npy files.
 #include "apps/cli/tensors.h"
+#include "apps/cli/machines.h"
 #include "apps/cli/verb.h"
 #include "frontend/base/format.h"
 #include "frontend/ir/given.h"

@@ -211,6 +211,18 @@ const std::vector<Expr>* Builder::filled_cells(const Env& env, Symbol buffer) co
   return algorithm.shape_of(buffer);
 }
 
+const std::vector<Expr>* Builder::extents_of(const Env& env, Symbol buffer) const {
+  for (const auto& [tensor, binding] : env.bindings)
+    if (binding.buffer == buffer) return &binding.extents;
+  return algorithm.shape_of(buffer);
+}
+
+void Builder::use(const machine::Meaning& instruction) {
+  for (const program::Intrinsic& known : intrinsics_)
+    if (known.name() == instruction.algorithm.name) return;
+  intrinsics_.push_back({instruction.algorithm, false});
+}
+
 Expr Builder::localise(const Env& env, Expr expr, const ir::Substitution& indices) const {
   const Expr moved = ir::substitute(context, expr, indices);
   const Expr redirected = ir::rewrite(context, moved, [&](Expr e) -> Expr {
@@ -253,6 +265,7 @@ Result<program::Program> Builder::run() {
   Env env;
   TILEWRIGHT_TRY(body, emit_roots(0, env));
   out.body = body;
+  out.intrinsics = intrinsics_;
   if (count_unrolled(body) > kMaxUnrolled)
     return refuse("unrolled loops give more than " + std::to_string(kMaxUnrolled) + " statements",
                   "unroll fewer loops, or split them by smaller factors",

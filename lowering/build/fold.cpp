@@ -131,9 +131,10 @@ Result<Stmt> NestEmitter::tile_region(std::size_t depth, Point& point, bool from
   for (std::int64_t extent : tile_extents_) extents.push_back(context_.index(extent));
   const bool loads = !from_identity && lanes_ == 0;
 
-  // In the order of the nest, so that a vector loop stays innermost.
+  // In the order of the nest, so that a vector loop stays innermost; a tile's own loops have theirs.
   std::vector<std::size_t> all_tile_loops = tile_loops_;
-  std::sort(all_tile_loops.begin(), all_tile_loops.end());
+  std::sort(all_tile_loops.begin(),
+            all_tile_loops.end() - static_cast<std::ptrdiff_t>(num_tensor_results_));
   auto store_tile = [&](Point& p, Expr value, OriginRole role, std::vector<Expr> at) {
     return program::make_store(context_, tile, loop_values(tile_loops_, p), value, role,
                                equation_->name, at);
@@ -148,8 +149,9 @@ Result<Stmt> NestEmitter::tile_region(std::size_t depth, Point& point, bool from
         const Stmt take = store_tile(p, read_partial(p), OriginRole::Merge, cell(p));
         return Result<Stmt>(inside ? program::make_if(context_, inside, take, start) : take);
       }));
-  TILEWRIGHT_TRY(steps, fold_loops(depth, nest_.loops.size(), point,
-                                   [&](Point& p) { return fold_step(p, tile); }));
+  TILEWRIGHT_TRY(steps, fold_loops(depth, tensor_begin_, point, [&](Point& p) {
+                   return nest_.tensorized ? tensor_step(p, tile) : fold_step(p, tile);
+                 }));
   TILEWRIGHT_TRY(merge, merge_lanes(point, tile));
   TILEWRIGHT_TRY(finish, over_loops(kept_, 0, point, [&](Point& p) {
                    const std::vector<Expr> guards = take_guards(p);

@@ -8,7 +8,7 @@
 //   emit_index.cpp    affine forms of indices      emit_math.cpp   math functions
 //   emit_memory.cpp   buffers, loads, stores       emit_stmt.cpp   statements
 //   emit_parallel.cpp outlined loops               emit_entry.cpp  checks, NAME and NAME_query
-//   emit_cpu.cpp      the processor check
+//   emit_cpu.cpp      the processor check           emit_call.cpp    described instructions
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -172,6 +172,7 @@ class Emitter {
   llvm::Value* load_strided(const Buffer& buffer, const LaneIndex& offset);
   void store(const program::Store& store);
   void store_memory(const Buffer& buffer, const Address& address, Value value);
+  bool store_spread(const Buffer& buffer, const LaneIndex& offset, llvm::Value* lanes);
   std::optional<std::vector<int>> register_cells(const Buffer& buffer,
                                                  std::span<const Expr> indices,
                                                  llvm::AllocaInst*& row, Symbol name);
@@ -198,6 +199,12 @@ class Emitter {
   LoopBlocks open_loop(llvm::Value* lower, llvm::Value* upper, const llvm::Twine& name);
   void close_loop(const LoopBlocks& blocks, llvm::Value* upper);
   llvm::BasicBlock* block(const llvm::Twine& name);
+
+  // emit_call.cpp
+  void emit_call(const program::Call& node);
+  llvm::Value* load_tile(const program::TileNode& tile, std::int64_t elements,
+                         std::int64_t broadcast);
+  void store_tile(const program::TileNode& tile, llvm::Value* value);
 
   // emit_parallel.cpp
   void emit_parallel(const program::For& loop);

@@ -32,7 +32,8 @@ Compiled::~Compiled() = default;
 
 class Compiler {
  public:
-  Compiler(const Program& program, Compiled& out) : program_(program), out_(out) {}
+  Compiler(ir::Context& context, const Program& program, Compiled& out)
+      : context_(context), program_(program), out_(out) {}
 
   Result<Ok> compile() {
     for (const Parameter& parameter : program_.parameters) {
@@ -191,22 +192,49 @@ class Compiler {
     return Ok{};
   }
 
+  Result<Ok> compile_into(Node& node, const Call& call) {
+    const Intrinsic* intrinsic = program_.find_intrinsic(call.callee);
+    if (!intrinsic || in_vector_)
+      return malformed("`" + headline(node.stmt) + "` names no intrinsic, or stands among lanes");
+    CallSite site{IntrinsicUnit(context_, *intrinsic), {}};
+    std::vector<Expr> exprs;
+    for (Tile tile : call.operands) {
+      const auto buffer = out_.scope_->tensor(tile->buffer);
+      const ir::Equation* output = intrinsic->meaning.find_equation(tile->operand);
+      const auto type = intrinsic->meaning.type_of(tile->operand);
+      if (!buffer || !type || (output && !out_.buffers_[*buffer].writable))
+        return malformed("an operand of `" + headline(node.stmt) + "` is no tile that it can have");
+      site.operands.push_back({tile->operand, *type, output != nullptr, *buffer, exprs.size(),
+                               tile->indices.size(),
+                               {tile->sliced.begin(), tile->sliced.end()}});
+      exprs.insert(exprs.end(), tile->indices.begin(), tile->indices.end());
+      exprs.insert(exprs.end(), tile->lengths.begin(), tile->lengths.end());
+    }
+    TILEWRIGHT_CHECK_OK(compile_exprs(node, exprs, false));
+    out_.builder_->end_flat();
+    node.call = static_cast<int>(out_.calls_.size());
+    out_.calls_.push_back(std::move(site));
+    return Ok{};
+  }
+
   template <class Other>
   Result<Ok> compile_into(Node& node, const Other&) {
     return malformed(headline(node.stmt) + " is not run yet");
   }
 
+  ir::Context& context_;
   const Program& program_;
   Compiled& out_;
   bool in_vector_ = false;
 };
 
-Result<std::unique_ptr<Compiled>> Compiled::compile(const Program& program,
+Result<std::unique_ptr<Compiled>> Compiled::compile(ir::Context& context,
+                                                    const Program& program,
                                                     const ir::Bindings& bindings) {
   std::unique_ptr<Compiled> out(new Compiled());
   out->scope_ = std::make_unique<Scope>(bindings);
   out->builder_ = std::make_unique<ir::TapeBuilder>(*out->scope_, 1, false, false);
-  TILEWRIGHT_CHECK_OK(Compiler(program, *out).compile());
+  TILEWRIGHT_CHECK_OK(Compiler(context, program, *out).compile());
   return out;
 }
 

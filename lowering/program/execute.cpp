@@ -98,6 +98,7 @@ class Execution {
       case StmtKind::Let: return run_let(node);
       case StmtKind::Alloc: return run_alloc(node);
       case StmtKind::Store: return run_store(node);
+      case StmtKind::Call: return run_call(node);
       default: return false;
     }
   }
@@ -304,6 +305,69 @@ class Execution {
         return stopped(node, {nullptr, l});
     }
     return true;
+  }
+
+  // Reads the tiles of the inputs, then writes those of the outputs.
+  bool run_call(const Node& node) {
+    if (!evaluate(node)) return false;
+    const CallSite& site = compiled_.calls_[static_cast<std::size_t>(node.call)];
+    ir::TensorMap inputs;
+    for (const CallSite::Operand& operand : site.operands) {
+      if (operand.is_output) continue;
+      ir::Tensor tensor{operand.type, lengths_of(node, operand), {}};
+      const bool read = for_each_cell(node, operand, [&](const std::int64_t* cell) {
+        tensor.data.emplace_back();
+        return access_.read_cell(operand.buffer, cell, &tensor.data.back());
+      });
+      if (!read) return stopped(node, {nullptr, 0});
+      inputs.emplace(operand.name, std::move(tensor));
+    }
+    auto outputs = site.unit.run(inputs, {});
+    if (!outputs.ok()) {
+      failure_ = std::move(outputs).failure();
+      return false;
+    }
+    for (const CallSite::Operand& operand : site.operands) {
+      if (!operand.is_output) continue;
+      const ir::Tensor& tensor = outputs->at(operand.name);
+      std::size_t at = 0;
+      const bool written = for_each_cell(node, operand, [&](const std::int64_t* cell) {
+        return at < tensor.data.size() &&
+               access_.write(operand.buffer, cell, 0, tensor.data[at++]);
+      });
+      if (!written) return stopped(node, {nullptr, 0});
+    }
+    return true;
+  }
+
+  std::vector<std::int64_t> lengths_of(const Node& node, const CallSite::Operand& operand) const {
+    std::vector<std::int64_t> out;
+    for (std::size_t i = 0; i < operand.sliced.size(); ++i)
+      out.push_back(frame_.value[node.slots[operand.first_index + operand.rank + i]]->i);
+    return out;
+  }
+
+  // The cells of an operand's tile in row-major order, until one is refused.
+  template <class F>
+  bool for_each_cell(const Node& node, const CallSite::Operand& operand, F&& f) {
+    const std::vector<std::int64_t> lengths = lengths_of(node, operand);
+    cell_.resize(operand.rank);
+    for (std::size_t d = 0; d < operand.rank; ++d)
+      cell_[d] = frame_.value[node.slots[operand.first_index + d]]->i;
+    const std::vector<std::int64_t> base = cell_;
+    std::vector<std::int64_t> at(lengths.size());
+    for (std::int64_t length : lengths)
+      if (length <= 0) return true;
+    while (true) {
+      for (std::size_t i = 0; i < at.size(); ++i) {
+        const auto d = static_cast<std::size_t>(operand.sliced[i]);
+        cell_[d] = base[d] + at[i];
+      }
+      if (!f(cell_.data())) return false;
+      std::size_t d = at.size();
+      while (d > 0 && ++at[d - 1] == lengths[d - 1]) at[--d] = 0;
+      if (d == 0) return true;
+    }
   }
 
   bool stopped(const Node& node, const ir::Undefined& bad) {

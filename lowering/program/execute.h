@@ -5,10 +5,26 @@
 
 #include <memory>
 
+#include "lowering/program/call.h"
 #include "lowering/program/interpret.h"
 #include "lowering/program/shadow.h"
 
 namespace tilewright::program {
+
+// A call at one position: its operands over the slots of its node.
+struct CallSite {
+  struct Operand {
+    Symbol name;
+    ScalarType type = ScalarType::F32;
+    bool is_output = false;
+    std::uint32_t buffer = 0;
+    std::size_t first_index = 0;  // slots of its indices, then of its lengths
+    std::size_t rank = 0;
+    std::vector<std::int64_t> sliced;
+  };
+  IntrinsicUnit unit;
+  std::vector<Operand> operands;
+};
 
 // One statement at one position.
 struct Node {
@@ -23,6 +39,7 @@ struct Node {
   ir::Slot var_column = 0;            // of a vector loop
   std::uint32_t buffer = 0;           // Alloc, Store
   int decision = -1;                  // If, non-constant For
+  int call = -1;                      // Call: which CallSite
   struct MinBound {
     ir::Slot first;
     ir::Slot second;
@@ -33,7 +50,7 @@ struct Node {
 
 class Compiled {
  public:
-  static Result<std::unique_ptr<Compiled>> compile(const Program& program,
+  static Result<std::unique_ptr<Compiled>> compile(ir::Context& context, const Program& program,
                                                    const ir::Bindings& bindings);
   ~Compiled();
   Coverage coverage() const { return coverage_; }
@@ -46,6 +63,7 @@ class Compiled {
   std::unique_ptr<Scope> scope_;
   std::unique_ptr<ir::TapeBuilder> builder_;
   std::vector<Node> nodes_;
+  std::vector<CallSite> calls_;
   std::vector<Buffer> buffers_;  // parameters first
   std::uint32_t root_ = 0;
   int width_ = 1;

@@ -2,12 +2,19 @@
 #include "lowering/program/host_part.h"
 
 #include "frontend/base/format.h"
+#include "schedules/machine/instruction.h"
 
 namespace tilewright::program {
 
 namespace {
 
-bool on_host(Stmt stmt) {
+bool on_host(const Program& program, Stmt stmt) {
+  // Described instructions: whether the target has this one is for its back end to say.
+  if (const auto* call = stmt.as<Call>()) {
+    const Intrinsic* intrinsic = program.find_intrinsic(call->callee);
+    return intrinsic && !intrinsic->is_library &&
+           machine::find_instruction(call->callee.text()).ok();
+  }
   if (const auto* alloc = stmt.as<Alloc>()) return alloc->space <= Space::Register;
   return stmt.kind() <= StmtKind::Store;
 }
@@ -17,7 +24,7 @@ bool on_host(Stmt stmt) {
 std::optional<Diagnostic> find_beyond_host(const Program& program) {
   std::optional<Diagnostic> out;
   walk(program.body, [&](Stmt stmt) {
-    if (out || on_host(stmt)) return;
+    if (out || on_host(program, stmt)) return;
     out = Diagnostic{Code::UnsupportedByTarget,
                      {},
                      in_backticks(headline(stmt)) + " is for targets with agents of their own",

@@ -279,6 +279,7 @@ std::vector<std::string_view> instruction_names() {
   for (const EmbeddedFile& file : embedded_files())
     if (file.name.ends_with(kInstructionSuffix))
       names.push_back(file.name.substr(0, file.name.size() - kInstructionSuffix.size()));
+  std::sort(names.begin(), names.end());
   return names;
 }
 
