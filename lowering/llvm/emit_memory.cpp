@@ -129,6 +129,8 @@ llvm::Value* Emitter::load_memory(const Buffer& buffer, const Address& where) {
         b_.CreateMaskedLoad(vector, p, align, mask_.lanes, llvm::Constant::getNullValue(vector)),
         buffer);
   }
+  if (where.affine)
+    if (llvm::Value* all = load_spread(buffer, *where.affine)) return all;
   if (where.affine && mask_.lanes == nullptr) return load_strided(buffer, *where.affine);
   llvm::Value* mask =
       mask_.lanes
@@ -212,31 +214,71 @@ void Emitter::store_memory(const Buffer& buffer, const Address& where, Value val
   tag(b_.CreateMaskedScatter(lanes, pointers, align, mask), buffer);
 }
 
-// Lanes that step evenly by a few cells: spread over one vector and stored under a mask that leaves out the cells
-// between. With masked stores of bytes and words that beats a store per lane many times over.
-bool Emitter::store_spread(const Buffer& buffer, const LaneIndex& offset, llvm::Value* lanes) {
-  constexpr std::int64_t kMaskedStoreBits = 512;
-  const auto* stride = llvm::dyn_cast<llvm::ConstantInt>(offset.stride);
-  const std::int64_t bits = 8 * ir::size_bytes(buffer.type);
-  if (stride == nullptr || state_.target.vector_bits < kMaskedStoreBits) return false;
+// Lanes that step evenly by a few cells are one vector with the cells between left out by a mask: with masked loads
+// and stores of bytes and words that beats an access per lane many times over.
+std::optional<Emitter::Spread> Emitter::spread(const Buffer& buffer, const LaneIndex& offset) {
+  constexpr std::int64_t kMaskedBits = 512;
+  const auto* stride = llvm::dyn_cast_or_null<llvm::ConstantInt>(offset.stride);
+  if (stride == nullptr || state_.target.vector_bits < kMaskedBits) return std::nullopt;
   const std::int64_t step = stride->getSExtValue();
-  const std::int64_t group = step > 1 ? kMaskedStoreBits / (bits * step) : 0;
-  if (group < 4 || lanes_ % group != 0) return false;
-  llvm::Value* all = mask_.lanes ? mask_.lanes
-                                 : llvm::Constant::getAllOnesValue(llvm::FixedVectorType::get(
-                                       b_.getInt1Ty(), static_cast<unsigned>(lanes_)));
-  llvm::Value* none = llvm::Constant::getNullValue(all->getType());
-  for (std::int64_t first = 0; first < lanes_; first += group) {
-    std::vector<int> places(static_cast<std::size_t>(group * step), -1);
-    std::vector<int> on(places.size(), lanes_);
-    for (std::int64_t lane = 0; lane < group; ++lane)
-      places[static_cast<std::size_t>(lane * step)] = on[static_cast<std::size_t>(lane * step)] =
-          static_cast<int>(first + lane);
+  if (step < 2) return std::nullopt;
+  const std::int64_t group =
+      std::min<std::int64_t>(lanes_, kMaskedBits / (8 * ir::size_bytes(buffer.type) * step));
+  if (group < 4 || lanes_ % group != 0) return std::nullopt;
+  return Spread{step, group};
+}
+
+// The mask of one group: its cells where their lanes are on, nothing between.
+llvm::Value* Emitter::spread_mask(const Spread& spread, std::int64_t first) {
+  llvm::Value* on = mask_.lanes;
+  if (on == nullptr)
+    on = llvm::Constant::getAllOnesValue(
+        llvm::FixedVectorType::get(b_.getInt1Ty(), static_cast<unsigned>(lanes_)));
+  std::vector<int> from(static_cast<std::size_t>(spread.group * spread.step), lanes_);
+  for (std::int64_t lane = 0; lane < spread.group; ++lane)
+    from[static_cast<std::size_t>(lane * spread.step)] = static_cast<int>(first + lane);
+  return b_.CreateShuffleVector(on, llvm::Constant::getNullValue(on->getType()), from);
+}
+
+llvm::Value* Emitter::load_spread(const Buffer& buffer, const LaneIndex& offset) {
+  const auto s = spread(buffer, offset);
+  if (!s) return nullptr;
+  llvm::Type* element = storage_type(state_.llvm, buffer.type);
+  auto* type = llvm::FixedVectorType::get(element, static_cast<unsigned>(s->group * s->step));
+  llvm::Value* result =
+      llvm::PoisonValue::get(llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes_)));
+  for (std::int64_t first = 0; first < lanes_; first += s->group) {
     llvm::Value* p =
-        pointer(buffer, {offset.variable, offset.constant + first * step, nullptr});
+        pointer(buffer, {offset.variable, offset.constant + first * s->step, nullptr});
+    llvm::Value* cells = tag(
+        b_.CreateMaskedLoad(type, p, llvm::Align(ir::size_bytes(buffer.type)),
+                            spread_mask(*s, first), llvm::Constant::getNullValue(type)),
+        buffer);
+    // This group's lanes from the cells, the others from before.
+    std::vector<int> to(static_cast<std::size_t>(lanes_), -1);
+    for (std::int64_t lane = 0; lane < s->group; ++lane)
+      to[static_cast<std::size_t>(first + lane)] = static_cast<int>(lane * s->step);
+    llvm::Value* moved = b_.CreateShuffleVector(cells, to);
+    std::vector<int> blend(static_cast<std::size_t>(lanes_));
+    for (int lane = 0; lane < lanes_; ++lane)
+      blend[static_cast<std::size_t>(lane)] =
+          lane >= first && lane < first + s->group ? lanes_ + lane : lane;
+    result = s->group == lanes_ ? moved : b_.CreateShuffleVector(result, moved, blend);
+  }
+  return result;
+}
+
+bool Emitter::store_spread(const Buffer& buffer, const LaneIndex& offset, llvm::Value* lanes) {
+  const auto s = spread(buffer, offset);
+  if (!s) return false;
+  for (std::int64_t first = 0; first < lanes_; first += s->group) {
+    std::vector<int> places(static_cast<std::size_t>(s->group * s->step), -1);
+    for (std::int64_t lane = 0; lane < s->group; ++lane)
+      places[static_cast<std::size_t>(lane * s->step)] = static_cast<int>(first + lane);
+    llvm::Value* p =
+        pointer(buffer, {offset.variable, offset.constant + first * s->step, nullptr});
     tag(b_.CreateMaskedStore(b_.CreateShuffleVector(lanes, places), p,
-                             llvm::Align(ir::size_bytes(buffer.type)),
-                             b_.CreateShuffleVector(all, none, on)),
+                             llvm::Align(ir::size_bytes(buffer.type)), spread_mask(*s, first)),
         buffer);
   }
   return true;

@@ -172,6 +172,14 @@ class Emitter {
   llvm::Value* load_strided(const Buffer& buffer, const LaneIndex& offset);
   void store(const program::Store& store);
   void store_memory(const Buffer& buffer, const Address& address, Value value);
+  // Lanes `step` cells apart, `group` of them in one vector.
+  struct Spread {
+    std::int64_t step;
+    std::int64_t group;
+  };
+  std::optional<Spread> spread(const Buffer& buffer, const LaneIndex& offset);
+  llvm::Value* spread_mask(const Spread& spread, std::int64_t first);
+  llvm::Value* load_spread(const Buffer& buffer, const LaneIndex& offset);
   bool store_spread(const Buffer& buffer, const LaneIndex& offset, llvm::Value* lanes);
   std::optional<std::vector<int>> register_cells(const Buffer& buffer,
                                                  std::span<const Expr> indices,

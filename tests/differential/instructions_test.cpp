@@ -69,7 +69,7 @@ const Example kExamples[] = {
      {{{"B", 2}, {"M", 4}, {"N", 33}, {"K", 6}}, {{"B", 1}, {"M", 3}, {"N", 32}, {"K", 2}}}},
     {"filter",
      R"(algorithm t(X, C, F, R) {
-  input x : bf16[X + R - 1, C]
+  input x : bf16[X + R, C]
   input w : bf16[R, C, F]
   output y[p < X, f < F] : f32 = sum(r < R, c < C) f32(x[p + r, c]) * f32(w[r, c, f])
 })",
