@@ -8,6 +8,7 @@
 #include "frontend/ir/expr_syntax.h"
 #include "frontend/ir/walk.h"
 #include "lowering/build/builder.h"
+#include "lowering/build/shared_bytes.h"
 
 namespace tilewright::build {
 
@@ -270,6 +271,7 @@ Result<program::Program> Builder::run() {
     return refuse("unrolled loops give more than " + std::to_string(kMaxUnrolled) + " statements",
                   "unroll fewer loops, or split them by smaller factors",
                   {{"limit", std::to_string(kMaxUnrolled)}});
+  TILEWRIGHT_CHECK_OK(check_shared_bytes(context, out, extent_ranges(algorithm)));
   return out;
 }
 
