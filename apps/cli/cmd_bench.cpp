@@ -6,8 +6,8 @@
 #include <chrono>
 #include <cstdio>
 
-#include "apps/cli/tensors.h"
 #include "apps/cli/machines.h"
+#include "apps/cli/tensors.h"
 #include "apps/cli/verb.h"
 #include "tilewright/runtime.h"
 

@@ -43,7 +43,8 @@ class MachineVerb final : public Verb {
   int run(Session& session) override {
     const bool probe = action_ == "probe";
     const bool instruction = action_ == "instruction";
-    if (action_ != "list" && action_ != "show" && action_ != "instructions" && !instruction && !probe)
+    if (action_ != "list" && action_ != "show" && action_ != "instructions" && !instruction &&
+        !probe)
       return session.usage("machine: " + in_backticks(action_) +
                            " is none of list, show, probe, instructions, instruction");
     if ((action_ == "show" || instruction) == machine_.empty())
@@ -121,9 +122,9 @@ class MachineVerb final : public Verb {
       source = session.take(read_source(machine_));
       if (!source) return kExitDiagnostics;
     }
-    const auto instruction =
-        session.take(source ? machine::parse_instruction(*source) : machine::find_instruction(machine_),
-                     source ? &*source : nullptr);
+    const auto instruction = session.take(
+        source ? machine::parse_instruction(*source) : machine::find_instruction(machine_),
+        source ? &*source : nullptr);
     if (!instruction) return kExitDiagnostics;
     if (json_)
       session.print_json(machine::to_json(*instruction));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `tilewright run FILE.tw`: runs an algorithm, under a schedule if one is given, on .npy files.
-#include "apps/cli/tensors.h"
 #include "apps/cli/machines.h"
+#include "apps/cli/tensors.h"
 #include "apps/cli/verb.h"
 #include "frontend/base/format.h"
 #include "frontend/ir/given.h"

@@ -8,4 +8,4 @@
 
 // Inputs: a[M, K], b[K, N].
 tilewright::runner::Expected gemm_i8_reference(const tilewright::runner::Sizes& sizes,
-                                                 const std::vector<std::vector<double>>& inputs);
+                                               const std::vector<std::vector<double>>& inputs);

@@ -13,6 +13,7 @@
 #include <set>
 
 #include "lowering/build/builder.h"
+#include "schedules/machine/unify.h"
 
 namespace tilewright::build {
 
@@ -73,6 +74,24 @@ class NestEmitter {
   Result<Ok> plan_tensor();
   Result<Stmt> tensor_step(Point& point, Symbol tile);
   Result<Stmt> call(const Point& point, Expr term, Symbol tile);
+  // Where a tile lies: its loops' variables, each 0 in `first`, and the cell of partial results there.
+  struct TensorTile {
+    Symbol tile;
+    std::vector<Symbol> vars;
+    ir::Substitution first;
+    std::vector<Expr> index;
+  };
+  std::vector<Expr> at_first(const TensorTile& where, std::vector<Expr> exprs) const;
+  program::Tile result_tile(const machine::Meaning& meaning, const TensorTile& where,
+                            Symbol operand) const;
+  // The tiles of all operands in order, then of the result; none: `why`.
+  std::optional<std::vector<program::Tile>> operand_tiles(const Point& point,
+                                                          const machine::Meaning& meaning,
+                                                          const machine::Unified& way,
+                                                          const TensorTile& where,
+                                                          std::string& why) const;
+  Stmt make_call(const Point& point, const machine::Meaning& meaning, const TensorTile& where,
+                 const std::vector<program::Tile>& tiles);
   bool is_tensorized(std::size_t loop) const { return loop >= tensor_begin_; }
   Result<Stmt> merge_lanes(Point& point, Symbol tile);
   std::vector<Expr> loop_values(const std::vector<std::size_t>& loops, const Point& point) const;
@@ -97,7 +116,8 @@ class NestEmitter {
   LoopSpace space_;
   std::size_t first_fold_ = 0;
   std::size_t tile_begin_ = 0;
-  std::size_t tensor_begin_ = 0;  // the first tensorized loop; the number of loops when there is none
+  std::size_t tensor_begin_ =
+      0;  // the first tensorized loop; the number of loops when there is none
   std::vector<std::size_t> tensor_loops_;  // in the order of the instruction's dimensions
   std::size_t num_tensor_results_ = 0;  // how many of them run over results
   // Kept loops and vector fold loops, the vector loop last; tensorized loops over results after all others.

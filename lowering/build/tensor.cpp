@@ -20,8 +20,7 @@ namespace {
 using Evidence = std::vector<std::pair<std::string, std::string>>;
 
 Failure refuse_tile(Code code, std::string message, std::string remedy, Evidence evidence) {
-  return fail(
-      Diagnostic{code, {}, std::move(message), std::move(remedy), {}, std::move(evidence)});
+  return fail(Diagnostic{code, {}, std::move(message), std::move(remedy), {}, std::move(evidence)});
 }
 
 bool mentions(Expr e, const std::vector<Symbol>& names) {
@@ -56,8 +55,8 @@ struct OperandFinder {
       if (!place)
         return none(why, "dimension " + in_backticks(meaning.dims[d].text()) +
                              " does not step through one dimension of " + shown);
-      base[*place] = builder.simplify(
-          ir::substitute(context, base[*place], {{vars[d], context.index(0)}}));
+      base[*place] =
+          builder.simplify(ir::substitute(context, base[*place], {{vars[d], context.index(0)}}));
       sliced.push_back(static_cast<std::int64_t>(*place));
       lengths.push_back(context.index(meaning.lengths[d]));
     }
@@ -75,8 +74,7 @@ struct OperandFinder {
     const std::vector<Expr>* extents = builder.extents_of(env, read.tensor);
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t place = sliced[static_cast<std::size_t>(i)];
-      const Expr length =
-          builder.context.index(operand.shape[static_cast<std::size_t>(i)]);
+      const Expr length = builder.context.index(operand.shape[static_cast<std::size_t>(i)]);
       const bool whole =
           i == 0 || (extents && (*extents)[static_cast<std::size_t>(place)] == length);
       if (place == rank - count + i && whole) continue;
@@ -126,14 +124,14 @@ Result<Stmt> NestEmitter::tensor_step(Point& point, Symbol tile) {
   std::vector<Symbol> vars;
   for (std::size_t i : tensor_loops_) {
     const tree::Loop& l = nest_.loops[i];
-    vars.push_back(enter(l, whole, context_.index(0),
-                         context_.index(*space_.constant_extent(l.name)), true));
+    vars.push_back(
+        enter(l, whole, context_.index(0), context_.index(*space_.constant_extent(l.name)), true));
   }
   const Expr term = builder_.localise(whole.env, fold_->body, index_values(whole));
   Point guarded_point = whole;
   std::vector<Expr> guards = guards_of_term(guarded_point, term);
-  const auto partial = std::find_if(guards.begin(), guards.end(),
-                                    [&](Expr guard) { return mentions(guard, vars); });
+  const auto partial =
+      std::find_if(guards.begin(), guards.end(), [&](Expr guard) { return mentions(guard, vars); });
   if (partial == guards.end()) {
     TILEWRIGHT_TRY(made, call(whole, term, tile));
     return guarded(guards, made);
@@ -156,85 +154,98 @@ Result<Stmt> NestEmitter::tensor_step(Point& point, Symbol tile) {
 }
 
 Result<Stmt> NestEmitter::call(const Point& point, Expr term, Symbol tile) {
-  std::vector<Symbol> vars;
-  ir::Substitution first;
+  TensorTile where{tile, {}, {}, {}};
   for (std::size_t i : tensor_loops_) {
-    vars.push_back(point.values.value_of.at(nest_.loops[i].name).as<ir::Var>()->name);
-    first[vars.back()] = context_.index(0);
+    where.vars.push_back(point.values.value_of.at(nest_.loops[i].name).as<ir::Var>()->name);
+    where.first[where.vars.back()] = context_.index(0);
   }
-  auto at_first = [&](std::vector<Expr> exprs) {
-    for (Expr& e : exprs) e = builder_.simplify(ir::substitute(context_, e, first));
-    return exprs;
-  };
+  where.index = at_first(where, loop_values(tile_loops_, point));
   TILEWRIGHT_TRY(forms, machine::find_forms(nest_.tensorized->instruction.text()));
-  Evidence tried;
+  Evidence tried = {{"term", ir::print(term)}};
   bool matched = false;
   for (const machine::Instruction& form : forms) {
     TILEWRIGHT_TRY(meaning, machine::meaning(context_, form));
     machine::Mismatch difference;
-    const auto ways = meaning.dims.size() == vars.size() && meaning.monoid == fold_->monoid &&
-                              meaning.result.type == fold_->type
-                          ? machine::unify(meaning, term, &difference)
-                          : std::vector<machine::Unified>();
+    std::vector<machine::Unified> ways;
+    if (meaning.dims.size() == where.vars.size() && meaning.num_results == num_tensor_results_ &&
+        meaning.monoid == fold_->monoid && meaning.result.type == fold_->type)
+      ways = machine::unify(meaning, term, &difference);
     matched = matched || !ways.empty();
     if (ways.empty())
       tried.emplace_back(form.name, "has " + difference.wanted + ", found " + difference.found);
-    const OperandFinder finder{builder_, point.env, meaning, vars};
     for (const machine::Unified& way : ways) {
-      program::Call node;
-      std::vector<program::Tile> tiles;
       std::string why;
-      // The tile of partial results: its last dimensions are those of the instruction's result.
-      const std::vector<Expr> index = at_first(loop_values(tile_loops_, point));
-      std::vector<std::int64_t> sliced;
-      std::vector<Expr> lengths;
-      for (std::size_t d = 0; d < meaning.num_results; ++d) {
-        sliced.push_back(static_cast<std::int64_t>(index.size() - meaning.num_results + d));
-        lengths.push_back(context_.index(meaning.lengths[d]));
-      }
-      for (std::size_t o = 0; o < meaning.operands.size(); ++o) {
-        const machine::Meaning::Operand& operand = meaning.operands[o];
-        if (o == meaning.accumulator) {
-          tiles.push_back(
-              program::make_tile(context_, operand.name, tile, index, sliced, lengths));
-          continue;
-        }
-        auto found = finder.find(operand, *way.reads[o], why);
-        if (!found) {
-          tried.emplace_back(form.name, "operand " + dims_text(meaning, operand) + ": " + why);
-          break;
-        }
-        tiles.push_back(*found);
-      }
-      if (tiles.size() != meaning.operands.size()) continue;
-      tiles.push_back(
-          program::make_tile(context_, meaning.result.name, tile, index, sliced, lengths));
-      std::vector<Expr> at = cell(point);
-      const std::vector<Expr> folded = fold_values(point);
-      at.insert(at.end(), folded.begin(), folded.end());
-      at = at_first(at);
-      builder_.use(meaning);
-      node.callee = meaning.algorithm.name;
-      node.operands = tiles;
-      node.role = program::OriginRole::Fold;
-      node.origin = equation_->name;
-      node.point = at;
-      return program::make(context_, node);
+      if (const auto tiles = operand_tiles(point, meaning, way, where, why))
+        return make_call(point, meaning, where, *tiles);
+      tried.emplace_back(form.name, why);
     }
   }
-  tried.insert(tried.begin(), {"term", ir::print(term)});
+  const std::string name = in_backticks(nest_.tensorized->instruction.text());
   if (!matched)
     return refuse_tile(Code::TensorizeMismatch,
-                       in_backticks(nest_.name.text()) + " does not add what " +
-                           in_backticks(nest_.tensorized->instruction.text()) + " adds",
+                       in_backticks(nest_.name.text()) + " does not add what " + name + " adds",
                        "write the term with the instruction's operations and types",
                        std::move(tried));
-  return refuse_tile(Code::TensorizeLayout,
-                     "operands of " + in_backticks(nest_.tensorized->instruction.text()) +
-                         " do not lie in memory as it takes them",
-                     "stage the tensor with a layout whose last dimensions are the operand's, as in "
-                     "`stage b[k, j] at c.jt as bp[k / 2, j, k % 2] pad`",
-                     std::move(tried));
+  return refuse_tile(
+      Code::TensorizeLayout, "operands of " + name + " do not lie in memory as it takes them",
+      "stage the tensor with a layout whose last dimensions are the operand's, as in "
+      "`stage b[k, j] at c.jt as bp[k / 2, j, k % 2] pad`",
+      std::move(tried));
+}
+
+std::vector<Expr> NestEmitter::at_first(const TensorTile& where, std::vector<Expr> exprs) const {
+  for (Expr& e : exprs) e = builder_.simplify(ir::substitute(context_, e, where.first));
+  return exprs;
+}
+
+// The tile of partial results: its last dimensions are those of the instruction's result.
+program::Tile NestEmitter::result_tile(const machine::Meaning& meaning, const TensorTile& where,
+                                       Symbol operand) const {
+  std::vector<std::int64_t> sliced;
+  std::vector<Expr> lengths;
+  for (std::size_t d = 0; d < meaning.num_results; ++d) {
+    sliced.push_back(static_cast<std::int64_t>(where.index.size() - meaning.num_results + d));
+    lengths.push_back(context_.index(meaning.lengths[d]));
+  }
+  return program::make_tile(context_, operand, where.tile, where.index, sliced, lengths);
+}
+
+std::optional<std::vector<program::Tile>> NestEmitter::operand_tiles(
+    const Point& point, const machine::Meaning& meaning, const machine::Unified& way,
+    const TensorTile& where, std::string& why) const {
+  const OperandFinder finder{builder_, point.env, meaning, where.vars};
+  std::vector<program::Tile> tiles;
+  for (std::size_t o = 0; o < meaning.operands.size(); ++o) {
+    const machine::Meaning::Operand& operand = meaning.operands[o];
+    if (o == meaning.accumulator) {
+      tiles.push_back(result_tile(meaning, where, operand.name));
+      continue;
+    }
+    auto found = finder.find(operand, *way.reads[o], why);
+    if (!found) {
+      why = "operand " + dims_text(meaning, operand) + ": " + why;
+      return std::nullopt;
+    }
+    tiles.push_back(*found);
+  }
+  tiles.push_back(result_tile(meaning, where, meaning.result.name));
+  return tiles;
+}
+
+Stmt NestEmitter::make_call(const Point& point, const machine::Meaning& meaning,
+                            const TensorTile& where, const std::vector<program::Tile>& tiles) {
+  std::vector<Expr> at = cell(point);
+  const std::vector<Expr> folded = fold_values(point);
+  at.insert(at.end(), folded.begin(), folded.end());
+  at = at_first(where, at);
+  builder_.use(meaning);
+  program::Call node;
+  node.callee = meaning.algorithm.name;
+  node.operands = tiles;
+  node.role = program::OriginRole::Fold;
+  node.origin = equation_->name;
+  node.point = at;
+  return program::make(context_, node);
 }
 
 }  // namespace tilewright::build

@@ -36,10 +36,10 @@ void Emitter::emit_call(const program::Call& node) {
   }
   const auto& features = state_.target.features;
   if (std::find(features.begin(), features.end(), instruction->feature) == features.end()) {
-    state_.refuse(Code::InstructionUnavailable,
-                  "the target does not have `" + instruction->feature + "`, which `" + name +
-                      "` needs",
-                  "schedule for a machine whose features name it, such as `x86-64-v4-dot`");
+    state_.refuse(
+        Code::InstructionUnavailable,
+        "the target does not have `" + instruction->feature + "`, which `" + name + "` needs",
+        "schedule for a machine whose features name it, such as `x86-64-v4-dot`");
     state_.error->evidence.emplace_back("target", state_.target.cpu);
     return;
   }
@@ -64,7 +64,8 @@ void Emitter::emit_call(const program::Call& node) {
     }
     llvm::Value* value = load_tile(*tile, elements_of(operand), operand.broadcast);
     if (!value) return;
-    arguments.push_back(b_.CreateBitCast(value, callee->getFunctionType()->getParamType(static_cast<unsigned>(i))));
+    arguments.push_back(
+        b_.CreateBitCast(value, callee->getFunctionType()->getParamType(static_cast<unsigned>(i))));
   }
   const program::TileNode* result = tile_of(meaning->result.name);
   if (result) store_tile(*result, b_.CreateCall(callee, arguments));

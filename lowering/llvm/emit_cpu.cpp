@@ -49,12 +49,9 @@ class CpuCheck {
       std::uint32_t leaf;
       std::uint64_t offset;
     };
-    constexpr Row kRows[] = {{CpuidWord::Leaf1Ecx, 0, 24},
-                             {CpuidWord::Leaf7Ebx, 1, 20},
-                             {CpuidWord::Leaf7Ecx, 1, 24},
-                             {CpuidWord::Leaf7Edx, 1, 28},
-                             {CpuidWord::Leaf7Sub1Eax, 6, 16},
-                             {CpuidWord::ExtendedEcx, 2, 24}};
+    constexpr Row kRows[] = {{CpuidWord::Leaf1Ecx, 0, 24},     {CpuidWord::Leaf7Ebx, 1, 20},
+                             {CpuidWord::Leaf7Ecx, 1, 24},     {CpuidWord::Leaf7Edx, 1, 28},
+                             {CpuidWord::Leaf7Sub1Eax, 6, 16}, {CpuidWord::ExtendedEcx, 2, 24}};
     for (const Row& row : kRows) {
       const std::uint32_t mask = mask_of(row.word);
       if (mask == 0) continue;

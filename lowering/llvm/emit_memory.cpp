@@ -232,12 +232,11 @@ llvm::Value* Emitter::load_spread(const Buffer& buffer, const LaneIndex& offset)
   llvm::Value* result =
       llvm::PoisonValue::get(llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes_)));
   for (std::int64_t first = 0; first < lanes_; first += s->group) {
-    llvm::Value* p =
-        pointer(buffer, {offset.variable, offset.constant + first * s->step, nullptr});
-    llvm::Value* cells = tag(
-        b_.CreateMaskedLoad(type, p, llvm::Align(ir::size_bytes(buffer.type)),
-                            spread_mask(*s, first), llvm::Constant::getNullValue(type)),
-        buffer);
+    llvm::Value* p = pointer(buffer, {offset.variable, offset.constant + first * s->step, nullptr});
+    llvm::Value* cells =
+        tag(b_.CreateMaskedLoad(type, p, llvm::Align(ir::size_bytes(buffer.type)),
+                                spread_mask(*s, first), llvm::Constant::getNullValue(type)),
+            buffer);
     // This group's lanes from the cells, the others from before.
     std::vector<int> to(static_cast<std::size_t>(lanes_), -1);
     for (std::int64_t lane = 0; lane < s->group; ++lane)
@@ -259,8 +258,7 @@ bool Emitter::store_spread(const Buffer& buffer, const LaneIndex& offset, llvm::
     std::vector<int> places(static_cast<std::size_t>(s->group * s->step), -1);
     for (std::int64_t lane = 0; lane < s->group; ++lane)
       places[static_cast<std::size_t>(lane * s->step)] = static_cast<int>(first + lane);
-    llvm::Value* p =
-        pointer(buffer, {offset.variable, offset.constant + first * s->step, nullptr});
+    llvm::Value* p = pointer(buffer, {offset.variable, offset.constant + first * s->step, nullptr});
     tag(b_.CreateMaskedStore(b_.CreateShuffleVector(lanes, places), p,
                              llvm::Align(ir::size_bytes(buffer.type)), spread_mask(*s, first)),
         buffer);

@@ -204,7 +204,11 @@ class Compiler {
       const auto type = intrinsic->meaning.type_of(tile->operand);
       if (!buffer || !type || (output && !out_.buffers_[*buffer].writable))
         return malformed("an operand of `" + headline(node.stmt) + "` is no tile that it can have");
-      site.operands.push_back({tile->operand, *type, output != nullptr, *buffer, exprs.size(),
+      site.operands.push_back({tile->operand,
+                               *type,
+                               output != nullptr,
+                               *buffer,
+                               exprs.size(),
                                tile->indices.size(),
                                {tile->sliced.begin(), tile->sliced.end()}});
       exprs.insert(exprs.end(), tile->indices.begin(), tile->indices.end());
@@ -228,8 +232,7 @@ class Compiler {
   bool in_vector_ = false;
 };
 
-Result<std::unique_ptr<Compiled>> Compiled::compile(ir::Context& context,
-                                                    const Program& program,
+Result<std::unique_ptr<Compiled>> Compiled::compile(ir::Context& context, const Program& program,
                                                     const ir::Bindings& bindings) {
   std::unique_ptr<Compiled> out(new Compiled());
   out->scope_ = std::make_unique<Scope>(bindings);

@@ -333,8 +333,7 @@ class Execution {
       const ir::Tensor& tensor = outputs->at(operand.name);
       std::size_t at = 0;
       const bool written = for_each_cell(node, operand, [&](const std::int64_t* cell) {
-        return at < tensor.data.size() &&
-               access_.write(operand.buffer, cell, 0, tensor.data[at++]);
+        return at < tensor.data.size() && access_.write(operand.buffer, cell, 0, tensor.data[at++]);
       });
       if (!written) return stopped(node, {nullptr, 0});
     }

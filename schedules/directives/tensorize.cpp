@@ -124,15 +124,15 @@ struct Judge {
                         "name the loops in the order of the instruction's dimensions", evidence());
       const auto length = length_of(nest, equation, loop.loop);
       if (length == meaning.lengths[i]) continue;
-      return mismatch(Code::TensorizeLoops, loop.span,
-                      "loop `" + loop_path(nest, loop.loop) + "` " +
-                          (length ? "runs " + std::to_string(*length) + " times"
-                                  : std::string("has no constant length")) +
-                          ", dimension " + dim + " of " + in_backticks(instruction.name) + " is " +
-                          std::to_string(meaning.lengths[i]),
-                      "split it by " + std::to_string(meaning.lengths[i]) +
-                          " and name the inner loop",
-                      evidence());
+      return mismatch(
+          Code::TensorizeLoops, loop.span,
+          "loop `" + loop_path(nest, loop.loop) + "` " +
+              (length ? "runs " + std::to_string(*length) + " times"
+                      : std::string("has no constant length")) +
+              ", dimension " + dim + " of " + in_backticks(instruction.name) + " is " +
+              std::to_string(meaning.lengths[i]),
+          "split it by " + std::to_string(meaning.lengths[i]) + " and name the inner loop",
+          evidence());
     }
     return Ok{};
   }
@@ -148,10 +148,10 @@ struct Judge {
       for (std::size_t d = 0; d < meaning.dims.size(); ++d) {
         std::set<Symbol> over;
         dimensions_of(nest, directive.loops[d].loop, over);
-        const bool moves = std::any_of(over.begin(), over.end(),
-                                       [&](Symbol dim) { return used.contains(dim); });
-        const bool should = std::find(operand.dims.begin(), operand.dims.end(), d) !=
-                            operand.dims.end();
+        const bool moves =
+            std::any_of(over.begin(), over.end(), [&](Symbol dim) { return used.contains(dim); });
+        const bool should =
+            std::find(operand.dims.begin(), operand.dims.end(), d) != operand.dims.end();
         if (moves == should) continue;
         if (why.empty())
           why = "operand " + in_backticks(operand.name.text()) + " of " +
@@ -203,17 +203,18 @@ Result<Ok> Tensorize::apply(Target& target) const {
   for (LoopName& loop : named.loops) {
     TILEWRIGHT_TRY(found, find_loop(target, loop));
     if (found.nest != &nest)
-      return mismatch(Code::TensorizeLoops, loop.span,
-                      "`" + loop_path(*found.nest, found.loop().name) + "` is a loop of another nest",
-                      "name loops of one nest", {{"nest", std::string(nest.name.text())}});
+      return mismatch(
+          Code::TensorizeLoops, loop.span,
+          "`" + loop_path(*found.nest, found.loop().name) + "` is a loop of another nest",
+          "name loops of one nest", {{"nest", std::string(nest.name.text())}});
     loop = {nest.name, found.loop().name, loop.span};
     tile.loops.push_back(loop.loop);
   }
   const ir::Equation* equation = target.algorithm.find_equation(nest.name);
   if (!equation || !equation->fold())
-    return mismatch(Code::TensorizeLoops, span,
-                    in_backticks(nest.name.text()) + " is not a reduction",
-                    "tensorize the loops of a reduction", {{"nest", std::string(nest.name.text())}});
+    return mismatch(
+        Code::TensorizeLoops, span, in_backticks(nest.name.text()) + " is not a reduction",
+        "tensorize the loops of a reduction", {{"nest", std::string(nest.name.text())}});
   TILEWRIGHT_TRY(forms, machine::find_forms(instruction.text()));
   // What is inlined into the term is seen by `build` alone.
   const bool reads_inlined = [&] {

@@ -28,10 +28,11 @@ class Reading {
 
   Result<Meaning> run() {
     auto parsed = ir::parse_algorithm(context_, Source("algorithm", instruction_.algorithm));
-    if (!parsed.ok()) return misfit("its algorithm: " + parsed.diagnostics()[0].message);
+    if (!parsed.ok())
+      return misfit("algorithm", "its algorithm: " + parsed.diagnostics()[0].message);
     out_.algorithm = *std::move(parsed);
     if (out_.algorithm.name.text() != instruction_.name)
-      return misfit("its algorithm has another name");
+      return misfit("algorithm", "its algorithm has another name");
     TILEWRIGHT_CHECK_OK(equations());
     TILEWRIGHT_CHECK_OK(operands());
     TILEWRIGHT_CHECK_OK(term());
@@ -40,14 +41,15 @@ class Reading {
   }
 
  private:
-  Failure misfit(const std::string& what) const {
+  // The first piece of evidence names the key, which a reader turns into a place.
+  Failure misfit(const std::string& key, const std::string& what) const {
     return fail(Diagnostic{Code::InstructionMalformed,
                            {},
                            "the description of instruction " + in_backticks(instruction_.name) +
                                " does not fit together: " + what,
                            "see docs/machines.md for the form of an instruction",
                            {},
-                           {{"instruction", instruction_.name}}});
+                           {{key, instruction_.name}}});
   }
 
   static bool plain(const std::vector<Expr>& shape) {
@@ -66,18 +68,21 @@ class Reading {
   Result<Ok> equations() {
     const ir::Algorithm& a = out_.algorithm;
     if (!a.extents.empty() || a.equations.size() != 2)
-      return misfit("it needs no extents and two equations: a reduction, and an output that adds it "
-                    "to an operand");
+      return misfit(
+          "algorithm",
+          "it needs no extents and two equations: a reduction, and an output that adds it "
+          "to an operand");
     const ir::Equation& sum = a.equations[0];
     const ir::Equation& result = a.equations[1];
     const ir::Fold* fold = sum.value.as<ir::Fold>();
     if (!fold || sum.is_output || !result.is_output || sum.type != result.type)
-      return misfit("the first equation is a reduction, the second an output of its type");
+      return misfit("algorithm",
+                    "the first equation is a reduction, the second an output of its type");
     if (!plain(sum.shape) || sum.shape != result.shape)
-      return misfit("both equations have one shape of literal extents from 1 to 1024");
+      return misfit("algorithm", "both equations have one shape of literal extents from 1 to 1024");
     for (std::size_t i = 0; i < fold->vars.size(); ++i)
       if (!(fold->lower[i] == context_.index(0)) || !plain({fold->upper[i]}))
-        return misfit("the reduction runs from 0 to literals");
+        return misfit("algorithm", "the reduction runs from 0 to literals");
     out_.monoid = fold->monoid;
     out_.term = fold->body;
     out_.num_results = sum.indices.size();
@@ -89,7 +94,9 @@ class Reading {
     // The combination of the two, in either order.
     const auto* combine = result.value.as<ir::Op>();
     if (!combine || combine->op != ir::monoid_op(fold->monoid))
-      return misfit("the output combines an operand with the reduction by the reduction's own monoid");
+      return misfit(
+          "algorithm",
+          "the output combines an operand with the reduction by the reduction's own monoid");
     for (std::size_t side : {std::size_t{0}, std::size_t{1}}) {
       const auto* c = combine->args[side].as<ir::Read>();
       const auto* s = combine->args[1 - side].as<ir::Read>();
@@ -100,7 +107,8 @@ class Reading {
       for (std::size_t i = 0; i < out_.num_results; ++i) out_.result.dims.push_back(i);
       return Ok{};
     }
-    return misfit("the output reads the accumulator and the reduction at its own indices");
+    return misfit("algorithm",
+                  "the output reads the accumulator and the reduction at its own indices");
   }
 
   static bool along(NodeList<Expr> indices, const std::vector<Symbol>& names) {
@@ -118,25 +126,30 @@ class Reading {
     for (const InstructionOperand& given : instruction_.operands) {
       const ir::Input* input = out_.algorithm.find_input(context_.symbol(given.name));
       if (!input || !seen.insert(given.name).second)
-        return misfit("operand " + in_backticks(given.name) + " is no input, or is there twice");
-      if (!plain(input->shape)) return misfit("operands have literal extents from 1 to 1024");
-      Meaning::Operand operand{input->name, input->type, literals(input->shape), {}, given.broadcast};
+        return misfit("operand",
+                      "operand " + in_backticks(given.name) + " is no input, or is there twice");
+      if (!plain(input->shape))
+        return misfit("operand", "operands have literal extents from 1 to 1024");
+      Meaning::Operand operand{
+          input->name, input->type, literals(input->shape), {}, given.broadcast};
       std::int64_t bits = 8 * ir::size_bytes(input->type) * given.broadcast;
       for (std::int64_t n : operand.shape) bits *= n;
       if (register_bits != 0 && bits != register_bits)
-        return misfit("operand " + in_backticks(given.name) + " fills " + std::to_string(bits) +
-                      " bits, another " + std::to_string(register_bits));
+        return misfit("operand", "operand " + in_backticks(given.name) + " fills " +
+                                     std::to_string(bits) + " bits, another " +
+                                     std::to_string(register_bits));
       register_bits = bits;
       if (input->name == accumulator_) {
         out_.accumulator = out_.operands.size();
         operand.dims = out_.result.dims;
         if (given.broadcast != 1 || input->type != out_.result.type ||
             operand.shape != out_.result.shape)
-          return misfit("the accumulator has the type and shape of the output");
+          return misfit("operand", "the accumulator has the type and shape of the output");
       }
       out_.operands.push_back(std::move(operand));
     }
-    if (seen.size() != out_.algorithm.inputs.size()) return misfit("an input is no operand");
+    if (seen.size() != out_.algorithm.inputs.size())
+      return misfit("operand", "an input is no operand");
     return Ok{};
   }
 
@@ -148,31 +161,34 @@ class Reading {
                              [&](const auto& o) { return o.name == read->tensor; });
       if (at == out_.operands.end() || read->tensor == accumulator_ ||
           !read_already.insert(read->tensor).second)
-        return misfit("the term reads each operand but the accumulator, and each once");
+        return misfit("algorithm",
+                      "the term reads each operand but the accumulator, and each once");
       for (std::size_t i = 0; i < read->indices.size(); ++i) {
         const auto* var = read->indices[i].as<ir::Var>();
-        const auto dim = var ? std::find(out_.dims.begin(), out_.dims.end(), var->name)
-                             : out_.dims.end();
+        const auto dim =
+            var ? std::find(out_.dims.begin(), out_.dims.end(), var->name) : out_.dims.end();
         const auto which = static_cast<std::size_t>(dim - out_.dims.begin());
         if (dim == out_.dims.end() || out_.lengths[which] != at->shape[i] ||
             std::find(at->dims.begin(), at->dims.end(), which) != at->dims.end())
-          return misfit("operand " + in_backticks(at->name.text()) +
-                        " is not read along distinct dimensions of its own lengths");
+          return misfit("algorithm",
+                        "operand " + in_backticks(at->name.text()) +
+                            " is not read along distinct dimensions of its own lengths");
         at->dims.push_back(which);
       }
     }
     if (read_already.size() + 1 != out_.operands.size())
-      return misfit("the term does not read every operand");
+      return misfit("algorithm", "the term does not read every operand");
     return Ok{};
   }
 
   Result<Ok> unit() {
     const auto kind = units::parse_dot_kind(instruction_.unit.kind);
-    if (!kind) return misfit("unit " + in_backticks(instruction_.unit.kind) + " is not known");
+    if (!kind)
+      return misfit("unit.kind", "unit " + in_backticks(instruction_.unit.kind) + " is not known");
     out_.unit = {*kind, instruction_.unit.order, instruction_.unit.subnormals};
     const auto* product = out_.term.as<ir::Op>();
     if (out_.monoid != ir::Monoid::Sum || !product || product->op != ir::OpCode::Mul)
-      return misfit("a dot unit adds products");
+      return misfit("algorithm", "a dot unit adds products");
     const auto factor = [&](Expr e) -> std::optional<std::size_t> {
       if (const auto* cast = e.as<ir::Cast>()) e = cast->value;
       const auto* read = e.as<ir::Read>();
@@ -182,23 +198,24 @@ class Reading {
     };
     const auto left = factor(product->args[0]);
     const auto right = factor(product->args[1]);
-    if (!left || !right) return misfit("a dot unit multiplies two operands, each widened at most");
+    if (!left || !right)
+      return misfit("algorithm", "a dot unit multiplies two operands, each widened at most");
     out_.left = *left;
     out_.right = *right;
     if (!units::takes(*kind, out_.operands[*left].type, out_.operands[*right].type,
                       out_.result.type))
-      return misfit("the unit does not take operands of these types");
+      return misfit("unit.kind", "the unit does not take operands of these types");
     std::int64_t terms = 1;
     for (std::size_t i = out_.num_results; i < out_.lengths.size(); ++i) terms *= out_.lengths[i];
     std::vector<std::int64_t> order = out_.unit.order;
     std::sort(order.begin(), order.end());
     const std::int64_t wanted = *kind == units::DotKind::FusedChain ? terms : 0;
     if (static_cast<std::int64_t>(order.size()) != wanted)
-      return misfit("the order of the unit names " + std::to_string(order.size()) + " terms of " +
-                    std::to_string(wanted));
+      return misfit("unit.order", "the order of the unit names " + std::to_string(order.size()) +
+                                      " terms of " + std::to_string(wanted));
     for (std::size_t i = 0; i < order.size(); ++i)
       if (order[i] != static_cast<std::int64_t>(i))
-        return misfit("the order of the unit does not name each term once");
+        return misfit("unit.order", "the order of the unit does not name each term once");
     return Ok{};
   }
 
@@ -211,8 +228,7 @@ class Reading {
 // Between the values of the interpreters and bit patterns.
 std::int64_t to_bits(ir::ScalarType type, ir::Scalar value) {
   if (type == ir::ScalarType::BF16) return ir::bf16_bits(static_cast<float>(value.f));
-  if (type == ir::ScalarType::F32)
-    return std::bit_cast<std::uint32_t>(static_cast<float>(value.f));
+  if (type == ir::ScalarType::F32) return std::bit_cast<std::uint32_t>(static_cast<float>(value.f));
   return value.i;
 }
 ir::Scalar from_bits(ir::ScalarType type, std::int64_t bits) {

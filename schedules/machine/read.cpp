@@ -99,7 +99,8 @@ Result<Instruction> read_instruction(const Node& root) {
   reader.finish();
   if (!diagnostics.empty()) return Failure{std::move(diagnostics)};
   ir::Context context;
-  TILEWRIGHT_CHECK_OK(meaning(context, instruction));
+  auto made = meaning(context, instruction);
+  if (!made.ok()) return with_places(std::move(made).failure(), root);
   return instruction;
 }
 

@@ -189,9 +189,9 @@ class Verifier {
                        "tensorize a reduction");
     if (std::set<Symbol>(loops.begin(), loops.end()).size() != loops.size() || loops.empty() ||
         loops.size() > nest.loops.size())
-      return malformed("the tensorized loops of " + quoted(nest.name) +
-                           " are none, or one is there twice",
-                       "name each loop of the tile once");
+      return malformed(
+          "the tensorized loops of " + quoted(nest.name) + " are none, or one is there twice",
+          "name each loop of the tile once");
     for (std::size_t i = nest.loops.size() - loops.size(); i < nest.loops.size(); ++i) {
       const Loop& loop = nest.loops[i];
       if (std::find(loops.begin(), loops.end(), loop.name) == loops.end())
@@ -200,9 +200,9 @@ class Verifier {
                              " stands among or inside them",
                          "reorder the tensorized loops to the inside");
       if (loop.kind != LoopKind::Serial || loop.peel)
-        return malformed("tensorized loop " + quoted(nest.name, loop.name) +
-                             " is marked otherwise too",
-                         "leave the loops of an instruction's tile unmarked");
+        return malformed(
+            "tensorized loop " + quoted(nest.name, loop.name) + " is marked otherwise too",
+            "leave the loops of an instruction's tile unmarked");
     }
     return Ok{};
   }

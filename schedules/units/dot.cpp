@@ -15,9 +15,7 @@ constexpr std::uint32_t kInvalid = 0xFFC00000U;
 bool is_nan(std::uint32_t bits) { return (bits & ~kSign) > kInfinity; }
 bool is_infinity(std::uint32_t bits) { return (bits & ~kSign) == kInfinity; }
 bool is_zero(std::uint32_t bits) { return (bits & ~kSign) == 0; }
-std::uint32_t flush(std::uint32_t bits) {
-  return (bits & kInfinity) == 0 ? bits & kSign : bits;
-}
+std::uint32_t flush(std::uint32_t bits) { return (bits & kInfinity) == 0 ? bits & kSign : bits; }
 
 int bit_length(std::uint64_t value) { return value == 0 ? 0 : 64 - __builtin_clzll(value); }
 

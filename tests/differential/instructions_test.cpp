@@ -108,16 +108,16 @@ TEST_P(Instructions, EndToEnd) {
   poly::Context polyhedra;
   auto algorithm = ir::parse_algorithm(context, Source("t.tw", example.algorithm));
   ASSERT_TRUE(algorithm.ok()) << messages(algorithm.diagnostics());
-  auto schedule = directives::parse_schedule(context, *algorithm, Source("s.tws", example.schedule));
+  auto schedule =
+      directives::parse_schedule(context, *algorithm, Source("s.tws", example.schedule));
   ASSERT_TRUE(schedule.ok()) << messages(schedule.diagnostics());
   auto built = build::build(context, polyhedra, *algorithm, *schedule);
   ASSERT_TRUE(built.ok()) << messages(built.diagnostics());
   auto lowered = passes::run_passes(context, *built);
   ASSERT_TRUE(lowered.ok());
   int calls = 0;
-  program::walk(lowered->body, [&](program::Stmt stmt) {
-    calls += stmt.as<program::Call>() != nullptr ? 1 : 0;
-  });
+  program::walk(lowered->body,
+                [&](program::Stmt stmt) { calls += stmt.as<program::Call>() != nullptr ? 1 : 0; });
   ASSERT_GT(calls, 0) << program::print(*lowered);
   const auto report = check::check_program(context, *algorithm, *lowered, {});
   ASSERT_TRUE(report.ok()) << messages(report.diagnostics());

@@ -335,9 +335,9 @@ TEST_P(ObjectCodeApplications, EqualTheInterpreter) {
     for (const auto& sizes : GetParam().sizes) {
       ir::Bindings bindings;
       for (const auto& [extent, value] : sizes) bindings[context.symbol(extent)] = value;
-      const bool guarded = std::all_of(
-          subject.program.requirements.begin(), subject.program.requirements.end(),
-          [&](ir::Expr e) { return ir::evaluate_extents(e, bindings) != 0; });
+      const bool guarded =
+          std::all_of(subject.program.requirements.begin(), subject.program.requirements.end(),
+                      [&](ir::Expr e) { return ir::evaluate_extents(e, bindings) != 0; });
       if (!guarded) continue;  // the schedule is for other sizes
       auto expected = interpret(context, subject.program, bindings,
                                 ir::random_inputs(*algorithm, bindings, 7), std::int64_t{1} << 32);

@@ -344,11 +344,20 @@ Work blur_work(const Sizes& sizes) {
 const std::vector<Case>& all_cases() {
   static const std::vector<Case> cases = {
       {"gemm", {"M", "N", "K"}, gemm_inputs, gemm_reference, gemm_work, Element::F32},
-      {"gemm_bf16", {"M", "N", "K"}, gemm_bf16_inputs, gemm_bf16_reference, gemm_bf16_work,
+      {"gemm_bf16",
+       {"M", "N", "K"},
+       gemm_bf16_inputs,
+       gemm_bf16_reference,
+       gemm_bf16_work,
        Element::BF16},
       {"gemm_i8", {"M", "N", "K"}, gemm_i8_inputs, gemm_i8_reference, gemm_i8_work, Element::I32},
       {"softmax", {"R", "C"}, softmax_inputs, softmax_reference, softmax_work, Element::F32},
-      {"layernorm", {"R", "C"}, layernorm_inputs, layernorm_reference, layernorm_work, Element::F32},
+      {"layernorm",
+       {"R", "C"},
+       layernorm_inputs,
+       layernorm_reference,
+       layernorm_work,
+       Element::F32},
       {"blur", {"H", "W"}, blur_inputs, blur_reference, blur_work, Element::F32},
   };
   return cases;

@@ -15,8 +15,9 @@ constexpr char kMagic[] = "\x93NUMPY";
 constexpr std::size_t kPrefix = 10;  // Magic, version and a two-byte header length.
 
 constexpr ElementInfo kElements[] = {
-    {Element::F32, "f32", "<f4", 4}, {Element::F64, "f64", "<f8", 8}, {Element::BF16, "bf16", "<u2", 2},
-    {Element::U8, "u8", "|u1", 1},   {Element::I8, "i8", "|i1", 1},   {Element::I32, "i32", "<i4", 4}};
+    {Element::F32, "f32", "<f4", 4},   {Element::F64, "f64", "<f8", 8},
+    {Element::BF16, "bf16", "<u2", 2}, {Element::U8, "u8", "|u1", 1},
+    {Element::I8, "i8", "|i1", 1},     {Element::I32, "i32", "<i4", 4}};
 
 // The text after `'key':`, or empty.
 std::string after_key(const std::string& header, const std::string& key) {

@@ -101,8 +101,10 @@ TEST(InstructionRefusals, PartsThatDoNotFit) {
 
 ir::Expr term_of(ir::Context& context, const std::string& term) {
   const auto a = ir::parse_algorithm(
-      context, Source("t.tw", "algorithm t(K) {\n  input x : bf16[K]\n  input y : bf16[K, K]\n"
-                              "  output z[i < K] : f32 = sum(k < K) " + term + "\n}\n"));
+      context, Source("t.tw",
+                      "algorithm t(K) {\n  input x : bf16[K]\n  input y : bf16[K, K]\n"
+                      "  output z[i < K] : f32 = sum(k < K) " +
+                          term + "\n}\n"));
   EXPECT_TRUE(a.ok()) << (a.ok() ? "" : a.diagnostics()[0].message);
   return a->equations[0].fold()->body;
 }

@@ -59,9 +59,9 @@ TEST(Dot, WholeNumbersWrapOnce) {
 bool slow() { return std::getenv("TILEWRIGHT_SLOW_TESTS") != nullptr; }
 
 __attribute__((target("avx512f,avx512bf16"))) void hardware_bf16(const std::uint16_t* a,
-                                                                   const std::uint16_t* b,
-                                                                   const std::uint32_t* c,
-                                                                   std::uint32_t* out) {
+                                                                 const std::uint16_t* b,
+                                                                 const std::uint32_t* c,
+                                                                 std::uint32_t* out) {
   __m512i x = _mm512_loadu_si512(a);
   __m512i y = _mm512_loadu_si512(b);
   __m512bh xb;
@@ -72,9 +72,9 @@ __attribute__((target("avx512f,avx512bf16"))) void hardware_bf16(const std::uint
 }
 
 __attribute__((target("avx512f,avx512vnni"))) void hardware_bytes(const std::uint8_t* a,
-                                                                    const std::int8_t* b,
-                                                                    const std::int32_t* c,
-                                                                    std::int32_t* out) {
+                                                                  const std::int8_t* b,
+                                                                  const std::int32_t* c,
+                                                                  std::int32_t* out) {
   _mm512_storeu_si512(out, _mm512_dpbusd_epi32(_mm512_loadu_si512(c), _mm512_loadu_si512(a),
                                                _mm512_loadu_si512(b)));
 }
@@ -83,9 +83,9 @@ __attribute__((target("avx512f,avx512vnni"))) void hardware_bytes(const std::uin
 // infinities, NaNs of both sorts, each with both signs.
 std::vector<std::uint16_t> edges16() {
   std::vector<std::uint16_t> out;
-  for (unsigned v : {0x0000U, 0x0001U, 0x007FU, 0x0080U, 0x0081U, 0x1A00U, 0x1980U, 0x2000U, 0x3380U,
-                          0x33C0U, 0x3F7FU, 0x3F80U, 0x3F81U, 0x4000U, 0x5F80U, 0x7F00U, 0x7F7FU, 0x7F80U,
-                          0x7F81U, 0x7FC0U, 0x7FC1U}) {
+  for (unsigned v : {0x0000U, 0x0001U, 0x007FU, 0x0080U, 0x0081U, 0x1A00U, 0x1980U,
+                     0x2000U, 0x3380U, 0x33C0U, 0x3F7FU, 0x3F80U, 0x3F81U, 0x4000U,
+                     0x5F80U, 0x7F00U, 0x7F7FU, 0x7F80U, 0x7F81U, 0x7FC0U, 0x7FC1U}) {
     out.push_back(static_cast<std::uint16_t>(v));
     out.push_back(static_cast<std::uint16_t>(v | 0x8000U));
   }
@@ -93,9 +93,9 @@ std::vector<std::uint16_t> edges16() {
 }
 std::vector<std::uint32_t> edges32() {
   std::vector<std::uint32_t> out;
-  for (std::uint32_t v : {0x00000000U, 0x00000001U, 0x007FFFFFU, 0x00800000U, 0x00800001U,
-                          0x3F7FFFFFU, 0x3F800000U, 0x3F800001U, 0x4B800001U, 0x7F7FFFFFU,
-                          0x7F800000U, 0x7F800001U, 0x7FC00123U}) {
+  for (std::uint32_t v :
+       {0x00000000U, 0x00000001U, 0x007FFFFFU, 0x00800000U, 0x00800001U, 0x3F7FFFFFU, 0x3F800000U,
+        0x3F800001U, 0x4B800001U, 0x7F7FFFFFU, 0x7F800000U, 0x7F800001U, 0x7FC00123U}) {
     out.push_back(v);
     out.push_back(v | 0x80000000U);
   }
@@ -120,7 +120,8 @@ class Bf16Lanes {
     hardware_bf16(a_, b_, c_, out);
     for (std::size_t l = 0; l < n_; ++l) {
       ++count_;
-      const std::uint32_t own = pair_step(a_[2 * l], b_[2 * l], a_[2 * l + 1], b_[2 * l + 1], c_[l]);
+      const std::uint32_t own =
+          pair_step(a_[2 * l], b_[2 * l], a_[2 * l + 1], b_[2 * l + 1], c_[l]);
       if (own == out[l]) continue;
       if (++wrong_ > 5) continue;
       ADD_FAILURE() << std::hex << "a " << a_[2 * l] << " " << a_[2 * l + 1] << " b " << b_[2 * l]
@@ -200,11 +201,14 @@ TEST(Dot, BytesAsTheProcessor) {
     std::int32_t out[16];
     for (int i = 0; i < 64; ++i) {
       const bool edge = v % 2 == 0;
-      a[i] = static_cast<std::uint8_t>(edge ? kEdge[random() % 5] : static_cast<std::int64_t>(random() & 255));
-      b[i] = static_cast<std::int8_t>(edge ? kEdge[random() % 5] : static_cast<std::int64_t>(random() & 255));
+      a[i] = static_cast<std::uint8_t>(edge ? kEdge[random() % 5]
+                                            : static_cast<std::int64_t>(random() & 255));
+      b[i] = static_cast<std::int8_t>(edge ? kEdge[random() % 5]
+                                           : static_cast<std::int64_t>(random() & 255));
     }
     for (std::int32_t& x : c)
-      x = v % 3 == 0 ? std::numeric_limits<std::int32_t>::max() - static_cast<std::int32_t>(random() % 1000)
+      x = v % 3 == 0 ? std::numeric_limits<std::int32_t>::max() -
+                           static_cast<std::int32_t>(random() % 1000)
                      : static_cast<std::int32_t>(random());
     hardware_bytes(a, b, c, out);
     for (int l = 0; l < 16; ++l) {
