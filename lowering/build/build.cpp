@@ -49,6 +49,12 @@ std::int64_t count_unrolled(Stmt stmt) {
             for (Stmt part : n.body) count += count_unrolled(part);
           },
           [&](const program::Store&) { count = 1; },
+          [&](const auto&) {
+            count = 1;
+            program::for_each_part(stmt, [&](std::string_view, auto part) {
+              if constexpr (std::is_same_v<decltype(part), Stmt>) count += count_unrolled(part);
+            });
+          },
       });
   return std::min(count, kMaxUnrolled + 1);
 }

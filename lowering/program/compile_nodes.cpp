@@ -191,6 +191,11 @@ class Compiler {
     return Ok{};
   }
 
+  template <class Other>
+  Result<Ok> compile_into(Node& node, const Other&) {
+    return malformed(headline(node.stmt) + " is not run yet");
+  }
+
   const Program& program_;
   Compiled& out_;
   bool in_vector_ = false;

@@ -98,8 +98,8 @@ class Execution {
       case StmtKind::Let: return run_let(node);
       case StmtKind::Alloc: return run_alloc(node);
       case StmtKind::Store: return run_store(node);
+      default: return false;
     }
-    return false;
   }
 
   // Evaluates the expressions of a statement; its accesses are compared between lanes.

@@ -84,7 +84,8 @@ class PlainRun {
                                  run(s.body, lanes);
                                },
                                [&](const Alloc& s) { run_alloc(s, lanes); },
-                               [&](const Store& s) { run_store(s, lanes); }});
+                               [&](const Store& s) { run_store(s, lanes); },
+                               [](const auto&) { ADD_FAILURE() << "not of the host part"; }});
   }
 
   void run_loop(const program::For& loop, Lanes& lanes) {
