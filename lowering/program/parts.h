@@ -24,8 +24,10 @@ constexpr bool kList<std::span<const T>> = kPart<T>;
 
 template <class T>
 bool present(const T& value) {
-  if constexpr (std::is_same_v<T, Symbol>) return value.valid();
-  else return static_cast<bool>(value);
+  if constexpr (std::is_same_v<T, Symbol>)
+    return value.valid();
+  else
+    return static_cast<bool>(value);
 }
 
 template <class F, class T>

@@ -14,77 +14,73 @@ class Printer {
  public:
   void print(Stmt stmt) {
     if (!stmt) return;
-    visit(stmt, ir::Overloaded{
-                    [&](const Block& n) {
-                      for (Stmt s : n.body) print(s);
-                    },
-                    [&](const For& n) {
-                      braces(std::string(loop_kind_text(n.loop)) + " " + name(n.var) + " in " +
-                                 ir::print(n.lower) + " .. " + ir::print(n.upper),
-                             n.body);
-                    },
-                    [&](const If& n) { branch(n); },
-                    [&](const Let& n) {
-                      braces("let " + name(n.var) + " = " + ir::print(n.value), n.body);
-                    },
-                    [&](const Alloc& n) {
-                      braces("alloc " + name(n.buffer) + " : " +
-                                 ir::print_tensor_type(n.type, n.extents) + " in " +
-                                 std::string(space_text(n.space)) +
-                                 (n.place < 0 ? "" : " at " + std::to_string(n.place)),
-                             n.body);
-                    },
-                    [&](const Store& n) {
-                      writer.line(place(n.buffer, n.indices) + " = " + ir::print(n.value) +
-                                  origin(n));
-                    },
-                    [&](const While& n) { braces("while " + ir::print(n.condition), n.body); },
-                    [&](const Ring& n) {
-                      braces("ring " + name(n.slot) + ", " + name(n.phase) + " = " +
-                                 ir::print(n.use) + " of " + std::to_string(n.depth),
-                             n.body);
-                    },
-                    [&](const Call& n) { writer.line(call(n)); },
-                    [&](const Atomic& n) { atomic(n); },
-                    [&](const Kernel& n) { braces("kernel " + name(n.name), n.body); },
-                    [&](const Bind& n) {
-                      braces("for " + name(n.var) + " in " + ir::print(n.lower) + " .. " +
-                                 ir::print(n.upper) + " bind " + std::string(scope_text(n.scope)),
-                             n.body);
-                    },
-                    [&](const Concurrent& n) {
-                      writer.open("concurrent {");
-                      for (Stmt role : n.roles) print(role);
-                      writer.close("}");
-                    },
-                    [&](const Role& n) { braces(role(n), n.body); },
-                    [&](const Object& n) { braces(object(n), n.body); },
-                    [&](const Async& n) {
-                      std::string head = "start ";
-                      (head += proxy_text(n.proxy)) += " ";
-                      head += completion_text(n.completion);
-                      if (n.completion != Completion::Group)
-                        head += " " + place(n.object, n.indices);
-                      braces(head, n.body);
-                    },
-                    [&](const Signal& n) { writer.line(signal(n)); },
-                    [&](const Wait& n) { writer.line(wait(n)); },
-                    [&](const Receive& n) {
-                      braces("receive " + name(n.var) + " = " + place(n.object, n.indices) +
-                                 at(n.scope),
-                             n.body);
-                    },
-                    [&](const Fence& n) {
-                      writer.line("fence " + std::string(proxy_text(n.proxy)));
-                    },
-                    [&](const Sync& n) { writer.line("sync " + std::string(scope_text(n.scope))); },
-                    [&](const Vote& n) {
-                      std::string head = "vote " + name(n.var) + " = ";
-                      (head += vote_kind_text(n.vote)) += " ";
-                      head += scope_text(n.scope);
-                      braces(head + " " + ir::print(n.condition), n.body);
-                    },
-                });
+    visit(stmt,
+          ir::Overloaded{
+              [&](const Block& n) {
+                for (Stmt s : n.body) print(s);
+              },
+              [&](const For& n) {
+                braces(std::string(loop_kind_text(n.loop)) + " " + name(n.var) + " in " +
+                           ir::print(n.lower) + " .. " + ir::print(n.upper),
+                       n.body);
+              },
+              [&](const If& n) { branch(n); },
+              [&](const Let& n) {
+                braces("let " + name(n.var) + " = " + ir::print(n.value), n.body);
+              },
+              [&](const Alloc& n) {
+                braces("alloc " + name(n.buffer) + " : " +
+                           ir::print_tensor_type(n.type, n.extents) + " in " +
+                           std::string(space_text(n.space)) +
+                           (n.place < 0 ? "" : " at " + std::to_string(n.place)),
+                       n.body);
+              },
+              [&](const Store& n) {
+                writer.line(place(n.buffer, n.indices) + " = " + ir::print(n.value) + origin(n));
+              },
+              [&](const While& n) { braces("while " + ir::print(n.condition), n.body); },
+              [&](const Ring& n) {
+                braces("ring " + name(n.slot) + ", " + name(n.phase) + " = " + ir::print(n.use) +
+                           " of " + std::to_string(n.depth),
+                       n.body);
+              },
+              [&](const Call& n) { writer.line(call(n)); },
+              [&](const Atomic& n) { atomic(n); },
+              [&](const Kernel& n) { braces("kernel " + name(n.name), n.body); },
+              [&](const Bind& n) {
+                braces("for " + name(n.var) + " in " + ir::print(n.lower) + " .. " +
+                           ir::print(n.upper) + " bind " + std::string(scope_text(n.scope)),
+                       n.body);
+              },
+              [&](const Concurrent& n) {
+                writer.open("concurrent {");
+                for (Stmt role : n.roles) print(role);
+                writer.close("}");
+              },
+              [&](const Role& n) { braces(role(n), n.body); },
+              [&](const Object& n) { braces(object(n), n.body); },
+              [&](const Async& n) {
+                std::string head = "start ";
+                (head += proxy_text(n.proxy)) += " ";
+                head += completion_text(n.completion);
+                if (n.completion != Completion::Group) head += " " + place(n.object, n.indices);
+                braces(head, n.body);
+              },
+              [&](const Signal& n) { writer.line(signal(n)); },
+              [&](const Wait& n) { writer.line(wait(n)); },
+              [&](const Receive& n) {
+                braces("receive " + name(n.var) + " = " + place(n.object, n.indices) + at(n.scope),
+                       n.body);
+              },
+              [&](const Fence& n) { writer.line("fence " + std::string(proxy_text(n.proxy))); },
+              [&](const Sync& n) { writer.line("sync " + std::string(scope_text(n.scope))); },
+              [&](const Vote& n) {
+                std::string head = "vote " + name(n.var) + " = ";
+                (head += vote_kind_text(n.vote)) += " ";
+                head += scope_text(n.scope);
+                braces(head + " " + ir::print(n.condition), n.body);
+              },
+          });
   }
 
   void print(const Intrinsic& intrinsic) {
