@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bodies of for_each_part and map_parts (program.h): derived from the fields of each kind.
+// Bodies of for_each_part and map_parts, derived from the fields of each kind. The end of program.h, which
+// declares what they use; include that.
 #pragma once
-
-#include "lowering/program/program.h"
 
 namespace tilewright::program {
 
