@@ -10,10 +10,25 @@ namespace tilewright::program {
 
 namespace {
 
+// A writer that knows how many lines it has.
+class Lines {
+ public:
+  void line(std::string_view text) { ++count, writer_.line(text); }
+  void open(std::string_view text) { ++count, writer_.open(text); }
+  void close(std::string_view text) { ++count, writer_.close(text); }
+  void close_open(std::string_view text) { ++count, writer_.close_open(text); }
+  std::string take() { return writer_.take(); }
+  int count = 0;
+
+ private:
+  TextWriter writer_;
+};
+
 class Printer {
  public:
   void print(Stmt stmt) {
     if (!stmt) return;
+    starts.push_back(writer.count + 1);
     visit(stmt,
           ir::Overloaded{
               [&](const Block& n) {
@@ -94,7 +109,8 @@ class Printer {
     }
   }
 
-  TextWriter writer;
+  Lines writer;
+  std::vector<int> starts;  // the line of each statement, in pre-order
 
  private:
   static std::string name(Symbol symbol) { return std::string(symbol.text()); }
@@ -111,6 +127,7 @@ class Printer {
     print(first.then_body);
     Stmt rest = first.else_body;
     for (; rest && rest.as<If>(); rest = rest.as<If>()->else_body) {
+      starts.push_back(writer.count + 1);
       writer.close_open("} else if " + ir::print(rest.as<If>()->condition) + " {");
       print(rest.as<If>()->then_body);
     }
@@ -211,9 +228,10 @@ std::string headline(Stmt stmt) {
   return text;
 }
 
-std::string print(const Program& program) {
-  Printer printer;
-  TextWriter& writer = printer.writer;
+namespace {
+
+void print_program(Printer& printer, const Program& program) {
+  Lines& writer = printer.writer;
   writer.open("program " + std::string(program.name.text()) + " for " +
               std::string(program.algorithm.text()) + " {");
   for (const ir::ExtentDecl& extent : program.extents)
@@ -225,7 +243,20 @@ std::string print(const Program& program) {
   for (const Intrinsic& intrinsic : program.intrinsics) printer.print(intrinsic);
   printer.print(program.body);
   writer.close("}");
-  return writer.take();
+}
+
+}  // namespace
+
+std::string print(const Program& program) {
+  Printer printer;
+  print_program(printer, program);
+  return printer.writer.take();
+}
+
+std::vector<int> statement_lines(const Program& program) {
+  Printer printer;
+  print_program(printer, program);
+  return std::move(printer.starts);
 }
 
 }  // namespace tilewright::program
