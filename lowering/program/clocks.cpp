@@ -47,7 +47,7 @@ Clocks Knowledge::release() {
   told.order.raise(agent, time);
   auto see = [&](Proxy p) { told.visible[static_cast<int>(p)].raise(agent, time); };
   see(proxy);
-  if (is_operation) see(proxy == Proxy::Tensor ? Proxy::Async : Proxy::Generic);
+  if (is_operation && proxy == Proxy::Async) see(Proxy::Generic);
   ++time;
   return told;
 }

@@ -91,9 +91,10 @@ class CellHistory {
   }
   const Access& writer(std::size_t cell) const { return writers_[cell]; }
   const std::vector<Access>& users(std::size_t cell) const { return users_[cell]; }
+  // Reads that found nothing stay: a later write may be what they should have waited for.
   void wrote(std::size_t cell, const Access& access) {
     writers_[cell] = access;
-    users_[cell].clear();
+    std::erase_if(users_[cell], [](const Access& a) { return !a.found_nothing; });
   }
   // A read or atomic; forgets the reads that happened before it.
   void used(std::size_t cell, const Access& access, const Clocks& known);

@@ -412,8 +412,9 @@ Diagnostic Execution::describe(const Node& node, const Trap& trap) const {
     case Trap::Kind::NarrowScope:
       out.code = Code::NarrowScope;
       out.message = "a statement " + verb + " a cell of `" + name +
-                    "` ordered only by synchronisation of a scope that does not hold both agents";
-      out.remedy = "signal, wait or update at a wider scope";
+                    "` after the write, but by nothing that makes the write visible to it";
+      out.remedy = "signal, wait or update at a scope that holds both agents; the completion of an "
+                   "operation tells of its own writes only";
       break;
   }
   std::string statement = print(node.stmt);

@@ -42,6 +42,7 @@ class Machine final : public Execution {
   };
   struct ObjectArray {
     Symbol name;
+    std::size_t number = 0;  // of this instance
     ObjectKind kind = ObjectKind::Barrier;
     Scope scope = Scope::System;  // of the agent that declared it
     std::vector<std::int64_t> shape;
@@ -93,6 +94,7 @@ class Machine final : public Execution {
     std::int64_t before = -1;  // the operation that must be complete first
     SyncCell* cell = nullptr;
     ObjectArray* object = nullptr;
+    std::size_t object_number = 0;
     std::int64_t bytes = 0;
     bool done = false;
   };
@@ -173,6 +175,7 @@ class Machine final : public Execution {
   const Operation* carrying_ = nullptr;  // or being checked
   std::size_t turn_ = 0;
   std::uint64_t events_ = 1;
+  std::size_t num_objects_ = 0;
   std::optional<Failure> unwritten_;
 };
 

@@ -13,7 +13,7 @@ namespace tilewright::program {
 bool Machine::step_object(Agent& agent, Step& top, const Node& at) {
   if (top.state++ > 0) {
     for (const auto& operation : operations_)
-      if (operation->object == top.object.get() &&
+      if (operation->object_number == top.object->number &&
           agent.knows.known.order[operation->knows.agent] == 0)
         return refuse_at(*operation->issuer, operation->node, Code::EndsInFlight,
                          "`" + std::string(top.object->name.text()) +
@@ -30,6 +30,7 @@ bool Machine::step_object(Agent& agent, Step& top, const Node& at) {
   const auto& object = *at.stmt.as<Object>();
   auto own = std::make_unique<ObjectArray>();
   own->name = object.name;
+  own->number = ++num_objects_;
   own->kind = object.object;
   own->scope = tree_.scope(agent.knows.agent);
   std::int64_t cells = 1;
@@ -104,6 +105,7 @@ bool Machine::start(Agent& agent, const Node& at) {
   if (async.object.valid()) {
     if (!find_cell(agent, at, &operation.cell)) return false;
     operation.object = objects_[at.object];
+    operation.object_number = operation.object->number;
   }
   const bool token = operation.object && operation.object->kind == ObjectKind::Token;
   if (token && operation.cell->operation >= 0) {
@@ -138,7 +140,13 @@ bool Machine::start(Agent& agent, const Node& at) {
   note_unwritten();
   if (!good) return false;
   carrying_ = nullptr;
+  // Its completion is seen by everybody, but tells of nothing that its agent wrote.
+  for (Clock& visible : operation.knows.known.visible) visible = {};
   operation.told = operation.knows.release();
+  if (operation.before >= 0) {
+    const Clocks& before = operations_[static_cast<std::size_t>(operation.before)]->told;
+    for (int p = 0; p < kNumProxies; ++p) operation.told.visible[p].join(before.visible[p]);
+  }
   access_.follow(tree_, agent.knows, BufferAccess::Effect::Full);
   see(agent.names);
   return options_.async_order == AsyncOrder::Eager ? carry_out(number) : true;

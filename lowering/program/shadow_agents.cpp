@@ -99,7 +99,8 @@ bool BufferAccess::check_write(Buffer& buffer, std::size_t at, const std::int64_
       return conflict(operation || tree_->is_operation(writer.agent) ? Trap::Kind::Overwritten
                                                                      : Trap::Kind::AgentRace,
                       writer, true, buffer, cell, lane);
-    if (!sees(writer, true, buffer, cell, lane)) return false;
+    // Of two writes through one proxy the later one stays, seen or not.
+    if (writer.proxy != access.proxy && !sees(writer, true, buffer, cell, lane)) return false;
   }
   if (access.is_atomic) {
     buffer.history.used(at, access, who_->known);
