@@ -33,9 +33,9 @@ bool Machine::run_body() {
     return all_known_complete(root, root.knows.known);
   };
   const bool done = run();
-  // An earlier read of a cell that nobody had written may be the reason of whatever came later, except where a write
-  // has explained that read.
-  if (unwritten_ && (done || !access_.trap().earlier.found_nothing)) failure_ = unwritten_;
+  // A read of a cell that nobody had written may be the reason of whatever came later, but not of missing order:
+  // that may be the reason of the read.
+  if (unwritten_ && (done || access_.trap().kind < Trap::Kind::AgentRace)) failure_ = unwritten_;
   return done && !unwritten_;
 }
 
