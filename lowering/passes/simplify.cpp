@@ -63,9 +63,12 @@ class Simplifier {
   Stmt other(Stmt stmt) {
     return program::map_parts(context_, stmt, [&](std::string_view, auto part) {
       using T = decltype(part);
-      if constexpr (std::is_same_v<T, Stmt>) return run(part);
-      else if constexpr (std::is_same_v<T, Expr>) return expr(part);
-      else return part;
+      if constexpr (std::is_same_v<T, Stmt>)
+        return run(part);
+      else if constexpr (std::is_same_v<T, Expr>)
+        return expr(part);
+      else
+        return part;
     });
   }
 

@@ -86,9 +86,12 @@ class Unroller {
       for (Symbol name : bound) names_[name] = fresh(name);
     const Stmt out = program::map_parts(context_, stmt, [&](std::string_view, auto part) {
       using T = decltype(part);
-      if constexpr (std::is_same_v<T, Stmt>) return run(part);
-      else if constexpr (std::is_same_v<T, Expr>) return expr(part);
-      else return name(part);
+      if constexpr (std::is_same_v<T, Stmt>)
+        return run(part);
+      else if constexpr (std::is_same_v<T, Expr>)
+        return expr(part);
+      else
+        return name(part);
     });
     for (Symbol name : bound) names_.erase(name);
     return out;
@@ -119,7 +122,8 @@ class Unroller {
     if (!names_.empty())
       moved = ir::rewrite(context_, moved, [&](Expr inner) -> Expr {
         const auto* var = inner.as<ir::Var>();
-        return var && names_.contains(var->name) ? context_.var(name(var->name), var->type) : Expr();
+        return var && names_.contains(var->name) ? context_.var(name(var->name), var->type)
+                                                 : Expr();
       });
     if (buffers_.empty()) return moved;
     return ir::rewrite(context_, moved, [&](Expr inner) -> Expr {

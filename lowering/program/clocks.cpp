@@ -15,6 +15,23 @@ void Clock::join(const Clock& other) {
   for (std::size_t i = 0; i < other.at_.size(); ++i) at_[i] = std::max(at_[i], other.at_[i]);
 }
 
+AgentId AgentTree::add(AgentId parent, Scope scope, bool is_operation) {
+  agents_.push_back({parent, scope, is_operation});
+  return static_cast<AgentId>(agents_.size() - 1);
+}
+
+AgentId AgentTree::instance(AgentId agent, Scope scope) const {
+  // An operation works where its agent does.
+  while (agents_[agent].is_operation) agent = agents_[agent].parent;
+  AgentId inner = agent;
+  for (AgentId at = agent; at != kNoAgent; at = agents_[at].parent) {
+    if (agents_[at].scope == scope) return at;
+    if (agents_[at].scope > scope) return inner;
+    inner = at;
+  }
+  return inner;
+}
+
 void Clocks::join(const Clocks& other) {
   order.join(other.order);
   for (int p = 0; p < kNumProxies; ++p) visible[p].join(other.visible[p]);
@@ -30,16 +47,20 @@ Clocks Knowledge::release() {
   told.order.raise(agent, time);
   auto see = [&](Proxy p) { told.visible[static_cast<int>(p)].raise(agent, time); };
   see(proxy);
-  if (is_operation) see(proxy == Proxy::Tensor ? Proxy::Async : Proxy::Generic);
+  if (is_operation && proxy == Proxy::Async) see(Proxy::Generic);
   ++time;
   return told;
 }
 
 void CellHistory::used(std::size_t cell, const Access& access, const Clocks& known) {
   std::vector<Access>& users = users_[cell];
+  if (access.found_nothing)
+    for (const Access& other : users)
+      if (other.found_nothing && other.agent == access.agent) return;
   std::erase_if(users, [&](const Access& a) {
-    if (a.is_atomic || a.found_nothing) return false;
-    return a.agent == access.agent ? !access.is_atomic : known.order[a.agent] >= a.time;
+    if (a.found_nothing) return false;
+    if (a.agent == access.agent) return a.is_atomic == access.is_atomic;
+    return !a.is_atomic && known.order[a.agent] >= a.time;
   });
   users.push_back(access);
 }

@@ -16,11 +16,33 @@ namespace tilewright::program {
 using AgentId = std::uint32_t;
 inline constexpr AgentId kNoAgent = 0;
 
+// Which agent split into which.
+class AgentTree {
+ public:
+  AgentTree() : agents_(1) {}
+  AgentId add(AgentId parent, Scope scope, bool is_operation);
+  AgentId parent(AgentId agent) const { return agents_[agent].parent; }
+  Scope scope(AgentId agent) const { return agents_[agent].scope; }
+  bool is_operation(AgentId agent) const { return agents_[agent].is_operation; }
+  // The group of this scope that the agent belongs to: the innermost agent around it that has the
+  // scope, else the outermost one that is narrower.
+  AgentId instance(AgentId agent, Scope scope) const;
+  bool together(AgentId a, AgentId b, Scope scope) const {
+    return instance(a, scope) == instance(b, scope);
+  }
+
+ private:
+  struct Entry {
+    AgentId parent = kNoAgent;
+    Scope scope = Scope::System;
+    bool is_operation = false;
+  };
+  std::vector<Entry> agents_;  // the first is no agent
+};
+
 class Clock {
  public:
-  std::uint32_t operator[](AgentId agent) const {
-    return agent < at_.size() ? at_[agent] : 0;
-  }
+  std::uint32_t operator[](AgentId agent) const { return agent < at_.size() ? at_[agent] : 0; }
   void raise(AgentId agent, std::uint32_t time);
   void join(const Clock& other);
 
@@ -40,6 +62,7 @@ struct Access {
   std::uint32_t time = 0;
   std::uint32_t node = 0;  // the statement
   Proxy proxy = Proxy::Generic;
+  Scope scope = Scope::None;  // of an atomic
   bool is_atomic = false;
   bool found_nothing = false;  // a read of a cell that nobody had written
 };
@@ -68,9 +91,10 @@ class CellHistory {
   }
   const Access& writer(std::size_t cell) const { return writers_[cell]; }
   const std::vector<Access>& users(std::size_t cell) const { return users_[cell]; }
+  // Reads that found nothing stay: a later write may be what they should have waited for.
   void wrote(std::size_t cell, const Access& access) {
     writers_[cell] = access;
-    users_[cell].clear();
+    std::erase_if(users_[cell], [](const Access& a) { return !a.found_nothing; });
   }
   // A read or atomic; forgets the reads that happened before it.
   void used(std::size_t cell, const Access& access, const Clocks& known);

@@ -48,10 +48,9 @@ struct Call : StmtNode {
   OriginRole role = OriginRole::Value;
   Symbol origin;
   NodeList<Expr> point;
-  static constexpr auto fields =
-      std::tuple(field("callee", &Call::callee), field("operands", &Call::operands),
-                 field("role", &Call::role), field("origin", &Call::origin),
-                 field("point", &Call::point));
+  static constexpr auto fields = std::tuple(
+      field("callee", &Call::callee), field("operands", &Call::operands),
+      field("role", &Call::role), field("origin", &Call::origin), field("point", &Call::point));
 };
 
 // `atomic sum c[i] by v at device @ merge c(i)`: the cell becomes `cell op v` in one step, which no other
@@ -69,12 +68,12 @@ struct Atomic : StmtNode {
   Symbol origin;
   NodeList<Expr> point;
   Stmt body;  // may be null
-  static constexpr auto fields = std::tuple(
-      field("old", &Atomic::old), field("op", &Atomic::op), field("buffer", &Atomic::buffer),
-      field("indices", &Atomic::indices), field("value", &Atomic::value),
-      field("scope", &Atomic::scope), field("role", &Atomic::role),
-      field("origin", &Atomic::origin), field("point", &Atomic::point),
-      field("body", &Atomic::body));
+  static constexpr auto fields =
+      std::tuple(field("old", &Atomic::old), field("op", &Atomic::op),
+                 field("buffer", &Atomic::buffer), field("indices", &Atomic::indices),
+                 field("value", &Atomic::value), field("scope", &Atomic::scope),
+                 field("role", &Atomic::role), field("origin", &Atomic::origin),
+                 field("point", &Atomic::point), field("body", &Atomic::body));
 };
 
 // `kernel main { ... }`: one launch on a device. Kernels of a sequence follow one another, with all memory
@@ -96,9 +95,9 @@ struct Bind : StmtNode {
   Expr upper;
   Scope scope = Scope::Block;
   Stmt body;
-  static constexpr auto fields =
-      std::tuple(field("var", &Bind::var), field("lower", &Bind::lower), field("upper", &Bind::upper),
-                 field("scope", &Bind::scope), field("body", &Bind::body));
+  static constexpr auto fields = std::tuple(
+      field("var", &Bind::var), field("lower", &Bind::lower), field("upper", &Bind::upper),
+      field("scope", &Bind::scope), field("body", &Bind::body));
 };
 
 // `concurrent { role load : warp { ... } role math : warpgroup { ... } }`: one agent for each role.

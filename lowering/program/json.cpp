@@ -105,7 +105,8 @@ class StmtReader : public ir::DeclarationReader {
     const Json* meaning = json.find("meaning");
     if (!meaning) return refuse("the member `meaning` is missing");
     auto algorithm = ir::algorithm_from_json(context_, *meaning);
-    if (!algorithm.ok()) return refuse("the meaning is no algorithm: " + algorithm.diagnostics()[0].message);
+    if (!algorithm.ok())
+      return refuse("the meaning is no algorithm: " + algorithm.diagnostics()[0].message);
     out.meaning = std::move(*algorithm);
     return true;
   }

@@ -260,7 +260,8 @@ Stmt ProgramReader::role() {
   Role node;
   node.name = context_.symbol(name->text);
   node.scope = *scope;
-  for (const auto& [text, member] : {std::pair("lanes", &Role::lanes), {"registers", &Role::registers}})
+  for (const auto& [text, member] :
+       {std::pair("lanes", &Role::lanes), {"registers", &Role::registers}})
     if (cursor_.accept(text)) {
       const auto number = cursor_.expect_integer("the number of " + std::string(text));
       if (!number) return {};
@@ -391,7 +392,7 @@ Stmt ProgramReader::receive() {
 Stmt ProgramReader::fence() {
   cursor_.next();
   Fence node;
-  const auto proxy = word(proxy_text, 1, kNumProxies, "a proxy");
+  const auto proxy = word(proxy_text, 0, kNumProxies, "a proxy");
   if (!proxy) return {};
   node.proxy = *proxy;
   return make(context_, node);
@@ -420,8 +421,9 @@ Stmt ProgramReader::vote() {
   node.scope = *scope;
   node.condition = expression(ScalarType::Bool, "the condition");
   if (!node.condition && !cursor_.at("{")) return {};
-  node.body = body_with_value(
-      *name, *kind == VoteKind::Ballot ? ScalarType::Index : ScalarType::Bool, "after the condition");
+  node.body =
+      body_with_value(*name, *kind == VoteKind::Ballot ? ScalarType::Index : ScalarType::Bool,
+                      "after the condition");
   return node.condition && node.body ? make(context_, node) : Stmt();
 }
 

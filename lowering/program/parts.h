@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bodies of for_each_part and map_parts (program.h): derived from the fields of each kind.
+// Bodies of for_each_part and map_parts, derived from the fields of each kind. The end of program.h, which
+// declares what they use; include that.
 #pragma once
-
-#include "lowering/program/program.h"
 
 namespace tilewright::program {
 
@@ -24,8 +23,10 @@ constexpr bool kList<std::span<const T>> = kPart<T>;
 
 template <class T>
 bool present(const T& value) {
-  if constexpr (std::is_same_v<T, Symbol>) return value.valid();
-  else return static_cast<bool>(value);
+  if constexpr (std::is_same_v<T, Symbol>)
+    return value.valid();
+  else
+    return static_cast<bool>(value);
 }
 
 template <class F, class T>

@@ -10,81 +10,92 @@ namespace tilewright::program {
 
 namespace {
 
+// A writer that knows how many lines it has.
+class Lines {
+ public:
+  void line(std::string_view text) { ++count, writer_.line(text); }
+  void open(std::string_view text) { ++count, writer_.open(text); }
+  void close(std::string_view text) { ++count, writer_.close(text); }
+  void close_open(std::string_view text) { ++count, writer_.close_open(text); }
+  std::string take() { return writer_.take(); }
+  int count = 0;
+
+ private:
+  TextWriter writer_;
+};
+
 class Printer {
  public:
   void print(Stmt stmt) {
     if (!stmt) return;
-    visit(stmt, ir::Overloaded{
-                    [&](const Block& n) {
-                      for (Stmt s : n.body) print(s);
-                    },
-                    [&](const For& n) {
-                      braces(std::string(loop_kind_text(n.loop)) + " " + name(n.var) + " in " +
-                                 ir::print(n.lower) + " .. " + ir::print(n.upper),
-                             n.body);
-                    },
-                    [&](const If& n) { branch(n); },
-                    [&](const Let& n) {
-                      braces("let " + name(n.var) + " = " + ir::print(n.value), n.body);
-                    },
-                    [&](const Alloc& n) {
-                      braces("alloc " + name(n.buffer) + " : " +
-                                 ir::print_tensor_type(n.type, n.extents) + " in " +
-                                 std::string(space_text(n.space)) +
-                                 (n.place < 0 ? "" : " at " + std::to_string(n.place)),
-                             n.body);
-                    },
-                    [&](const Store& n) {
-                      writer.line(place(n.buffer, n.indices) + " = " + ir::print(n.value) +
-                                  origin(n));
-                    },
-                    [&](const While& n) { braces("while " + ir::print(n.condition), n.body); },
-                    [&](const Ring& n) {
-                      braces("ring " + name(n.slot) + ", " + name(n.phase) + " = " +
-                                 ir::print(n.use) + " of " + std::to_string(n.depth),
-                             n.body);
-                    },
-                    [&](const Call& n) { writer.line(call(n)); },
-                    [&](const Atomic& n) { atomic(n); },
-                    [&](const Kernel& n) { braces("kernel " + name(n.name), n.body); },
-                    [&](const Bind& n) {
-                      braces("for " + name(n.var) + " in " + ir::print(n.lower) + " .. " +
-                                 ir::print(n.upper) + " bind " + std::string(scope_text(n.scope)),
-                             n.body);
-                    },
-                    [&](const Concurrent& n) {
-                      writer.open("concurrent {");
-                      for (Stmt role : n.roles) print(role);
-                      writer.close("}");
-                    },
-                    [&](const Role& n) { braces(role(n), n.body); },
-                    [&](const Object& n) { braces(object(n), n.body); },
-                    [&](const Async& n) {
-                      std::string head = "start ";
-                      (head += proxy_text(n.proxy)) += " ";
-                      head += completion_text(n.completion);
-                      if (n.completion != Completion::Group)
-                        head += " " + place(n.object, n.indices);
-                      braces(head, n.body);
-                    },
-                    [&](const Signal& n) { writer.line(signal(n)); },
-                    [&](const Wait& n) { writer.line(wait(n)); },
-                    [&](const Receive& n) {
-                      braces("receive " + name(n.var) + " = " + place(n.object, n.indices) +
-                                 at(n.scope),
-                             n.body);
-                    },
-                    [&](const Fence& n) {
-                      writer.line("fence " + std::string(proxy_text(n.proxy)));
-                    },
-                    [&](const Sync& n) { writer.line("sync " + std::string(scope_text(n.scope))); },
-                    [&](const Vote& n) {
-                      std::string head = "vote " + name(n.var) + " = ";
-                      (head += vote_kind_text(n.vote)) += " ";
-                      head += scope_text(n.scope);
-                      braces(head + " " + ir::print(n.condition), n.body);
-                    },
-                });
+    starts.push_back(writer.count + 1);
+    visit(stmt,
+          ir::Overloaded{
+              [&](const Block& n) {
+                for (Stmt s : n.body) print(s);
+              },
+              [&](const For& n) {
+                braces(std::string(loop_kind_text(n.loop)) + " " + name(n.var) + " in " +
+                           ir::print(n.lower) + " .. " + ir::print(n.upper),
+                       n.body);
+              },
+              [&](const If& n) { branch(n); },
+              [&](const Let& n) {
+                braces("let " + name(n.var) + " = " + ir::print(n.value), n.body);
+              },
+              [&](const Alloc& n) {
+                braces("alloc " + name(n.buffer) + " : " +
+                           ir::print_tensor_type(n.type, n.extents) + " in " +
+                           std::string(space_text(n.space)) +
+                           (n.place < 0 ? "" : " at " + std::to_string(n.place)),
+                       n.body);
+              },
+              [&](const Store& n) {
+                writer.line(place(n.buffer, n.indices) + " = " + ir::print(n.value) + origin(n));
+              },
+              [&](const While& n) { braces("while " + ir::print(n.condition), n.body); },
+              [&](const Ring& n) {
+                braces("ring " + name(n.slot) + ", " + name(n.phase) + " = " + ir::print(n.use) +
+                           " of " + std::to_string(n.depth),
+                       n.body);
+              },
+              [&](const Call& n) { writer.line(call(n)); },
+              [&](const Atomic& n) { atomic(n); },
+              [&](const Kernel& n) { braces("kernel " + name(n.name), n.body); },
+              [&](const Bind& n) {
+                braces("for " + name(n.var) + " in " + ir::print(n.lower) + " .. " +
+                           ir::print(n.upper) + " bind " + std::string(scope_text(n.scope)),
+                       n.body);
+              },
+              [&](const Concurrent& n) {
+                writer.open("concurrent {");
+                for (Stmt role : n.roles) print(role);
+                writer.close("}");
+              },
+              [&](const Role& n) { braces(role(n), n.body); },
+              [&](const Object& n) { braces(object(n), n.body); },
+              [&](const Async& n) {
+                std::string head = "start ";
+                (head += proxy_text(n.proxy)) += " ";
+                head += completion_text(n.completion);
+                if (n.completion != Completion::Group) head += " " + place(n.object, n.indices);
+                braces(head, n.body);
+              },
+              [&](const Signal& n) { writer.line(signal(n)); },
+              [&](const Wait& n) { writer.line(wait(n)); },
+              [&](const Receive& n) {
+                braces("receive " + name(n.var) + " = " + place(n.object, n.indices) + at(n.scope),
+                       n.body);
+              },
+              [&](const Fence& n) { writer.line("fence " + std::string(proxy_text(n.proxy))); },
+              [&](const Sync& n) { writer.line("sync " + std::string(scope_text(n.scope))); },
+              [&](const Vote& n) {
+                std::string head = "vote " + name(n.var) + " = ";
+                (head += vote_kind_text(n.vote)) += " ";
+                head += scope_text(n.scope);
+                braces(head + " " + ir::print(n.condition), n.body);
+              },
+          });
   }
 
   void print(const Intrinsic& intrinsic) {
@@ -98,7 +109,8 @@ class Printer {
     }
   }
 
-  TextWriter writer;
+  Lines writer;
+  std::vector<int> starts;  // the line of each statement, in pre-order
 
  private:
   static std::string name(Symbol symbol) { return std::string(symbol.text()); }
@@ -115,6 +127,7 @@ class Printer {
     print(first.then_body);
     Stmt rest = first.else_body;
     for (; rest && rest.as<If>(); rest = rest.as<If>()->else_body) {
+      starts.push_back(writer.count + 1);
       writer.close_open("} else if " + ir::print(rest.as<If>()->condition) + " {");
       print(rest.as<If>()->then_body);
     }
@@ -215,9 +228,10 @@ std::string headline(Stmt stmt) {
   return text;
 }
 
-std::string print(const Program& program) {
-  Printer printer;
-  TextWriter& writer = printer.writer;
+namespace {
+
+void print_program(Printer& printer, const Program& program) {
+  Lines& writer = printer.writer;
   writer.open("program " + std::string(program.name.text()) + " for " +
               std::string(program.algorithm.text()) + " {");
   for (const ir::ExtentDecl& extent : program.extents)
@@ -229,7 +243,20 @@ std::string print(const Program& program) {
   for (const Intrinsic& intrinsic : program.intrinsics) printer.print(intrinsic);
   printer.print(program.body);
   writer.close("}");
-  return writer.take();
+}
+
+}  // namespace
+
+std::string print(const Program& program) {
+  Printer printer;
+  print_program(printer, program);
+  return printer.writer.take();
+}
+
+std::vector<int> statement_lines(const Program& program) {
+  Printer printer;
+  print_program(printer, program);
+  return std::move(printer.starts);
 }
 
 }  // namespace tilewright::program

@@ -98,7 +98,9 @@ class ProgramReader {
     }
     std::string choices;
     for (int i = first; i < count; ++i)
-      choices += (i == first ? "`" : i + 1 == count ? " or `" : ", `") +
+      choices += (i == first       ? "`"
+                  : i + 1 == count ? " or `"
+                                   : ", `") +
                  std::string(text_of(static_cast<Enum>(i))) + "`";
     cursor_.unexpected(what, "write " + choices);
     return std::nullopt;

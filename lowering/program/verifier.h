@@ -87,8 +87,7 @@ class Verifier {
   void encloses(Scope scope, std::string_view what);
   void space_exists(const Alloc& n);
   std::optional<Placed> placed(const Alloc& n);
-  void operand(const Intrinsic& intrinsic, const TileNode& tile,
-               std::unordered_set<Symbol>& seen);
+  void operand(const Intrinsic& intrinsic, const TileNode& tile, std::unordered_set<Symbol>& seen);
   // The object, when it is one of these kinds.
   const SyncObject* object(Symbol name, NodeList<Expr> indices, std::string_view verb,
                            std::initializer_list<ObjectKind> kinds);

@@ -15,10 +15,10 @@
 //   agents      in verify_concurrent.cpp.
 //   structure   bodies are present; a block does not hold a block, nor exactly one statement; nesting is at
 //               most kMaxNesting levels.
+#include "frontend/ir/verify.h"
 #include "frontend/base/format.h"
 #include "frontend/base/text.h"
 #include "frontend/ir/text.h"
-#include "frontend/ir/verify.h"
 #include "frontend/ir/walk.h"
 #include "lowering/program/verifier.h"
 
@@ -130,16 +130,16 @@ const Verifier::Buffer* Verifier::find_buffer(Symbol name, std::size_t rank) {
   }
   const Buffer& buffer = it->second;
   if (buffer.rank != rank)
-    report(finding(Code::WrongRank,
-                   shown + " has " + std::to_string(buffer.rank) + " indices, found " +
-                       std::to_string(rank),
-                   "write one index for each dimension"));
+    report(finding(
+        Code::WrongRank,
+        shown + " has " + std::to_string(buffer.rank) + " indices, found " + std::to_string(rank),
+        "write one index for each dimension"));
   const bool is_private = buffer.space == Space::Register || buffer.space == Space::Stack;
   if (is_private && buffer.owner + 1 != agents_.size())
-    report(finding(Code::PrivateBuffer,
-                   shown + " lies in the " + std::string(space_text(buffer.space)) +
-                       " of another agent",
-                   "allocate it inside the loop or role that uses it, or in `shared` memory"));
+    report(finding(
+        Code::PrivateBuffer,
+        shown + " lies in the " + std::string(space_text(buffer.space)) + " of another agent",
+        "allocate it inside the loop or role that uses it, or in `shared` memory"));
   return &buffer;
 }
 
@@ -156,11 +156,11 @@ const Verifier::Buffer* Verifier::access(Expr e, Symbol name, NodeList<Expr> ind
   if (!buffer) return nullptr;
   const std::string shown = in_backticks(name.text());
   if (buffer->type != type)
-    report(e, finding(Code::DeclaredType,
-                      shown + " holds " + in_backticks(type_text(buffer->type)) + ", found " +
-                          in_backticks(type_text(type)),
-                      "convert the value, as in `" + std::string(type_text(buffer->type)) +
-                          "(...)`"));
+    report(e,
+           finding(Code::DeclaredType,
+                   shown + " holds " + in_backticks(type_text(buffer->type)) + ", found " +
+                       in_backticks(type_text(type)),
+                   "convert the value, as in `" + std::string(type_text(buffer->type)) + "(...)`"));
   for (Expr index : indices)
     if (index && index.type() != ScalarType::Index)
       report(index, finding(Code::DeclaredType, "an index of " + shown + " is no `index`",
@@ -193,10 +193,9 @@ void Verifier::body_with(Symbol name, ScalarType type, std::string_view what, St
 void Verifier::body(Stmt stmt) {
   if (!stmt) return report(finding(Code::Malformed, "a body is missing", "use an empty block"));
   if (depth_ == kMaxNesting)
-    return report(
-        finding(Code::NestingTooDeep,
-                "statements nest deeper than " + std::to_string(kMaxNesting) + " levels",
-                "split the program into several"));
+    return report(finding(Code::NestingTooDeep,
+                          "statements nest deeper than " + std::to_string(kMaxNesting) + " levels",
+                          "split the program into several"));
   ++depth_;
   const Span outer = span_;
   if (spans_) {

@@ -108,7 +108,8 @@ void Verifier::encloses(Scope scope, std::string_view what) {
                   "name a wider scope, or bind a loop around the statement");
   for (Scope outer : agents_)
     if (outer == scope) return;
-  report(Code::CollectiveScope, std::string(what) + " over " + shown + ", which nothing around it is",
+  report(Code::CollectiveScope,
+         std::string(what) + " over " + shown + ", which nothing around it is",
          "name the scope of a loop, role or kernel around it");
 }
 
@@ -134,8 +135,7 @@ void Verifier::space_exists(const Alloc& n) {
         refuse("inside a loop bound to blocks, pairs, clusters or cores");
       return;
     case Space::Tensor:
-      if (!inside({Scope::Block, Scope::Pair}))
-        refuse("inside a loop bound to blocks or pairs");
+      if (!inside({Scope::Block, Scope::Pair})) refuse("inside a loop bound to blocks or pairs");
       return;
     case Space::Scratchpad:
     case Space::Accumulator:
@@ -162,14 +162,17 @@ std::optional<Verifier::Placed> Verifier::placed(const Alloc& n) {
   std::int64_t size = 0;
   switch (n.space) {
     case Space::Tensor: size = (cells(n.extents, 1).value_or(0) * bits + 31) / 32; break;
-    case Space::Accumulator: size = n.extents.empty() ? 1 : constant(n.extents[0]).value_or(0); break;
+    case Space::Accumulator:
+      size = n.extents.empty() ? 1 : constant(n.extents[0]).value_or(0);
+      break;
     case Space::Shared:
     case Space::Scratchpad: size = (all.value_or(0) * bits + 7) / 8; break;
     default:
-      report(Code::Placement,
-             in_backticks(n.buffer.text()) + " has a place in `" +
-                 std::string(space_text(n.space)) + "` memory",
-             "leave the place out: only shared, tensor, scratchpad and accumulator memory have them");
+      report(
+          Code::Placement,
+          in_backticks(n.buffer.text()) + " has a place in `" + std::string(space_text(n.space)) +
+              "` memory",
+          "leave the place out: only shared, tensor, scratchpad and accumulator memory have them");
       return std::nullopt;
   }
   Placed out{n.buffer, n.space, n.place, 0};
@@ -232,7 +235,8 @@ void Verifier::operand(const Intrinsic& intrinsic, const TileNode& tile,
     ascending = ascending && dim > before && dim < static_cast<std::int64_t>(tile.indices.size());
     before = dim;
   }
-  if (!ascending) return report(Code::Malformed, shown + " has no order of dimensions", "sort them");
+  if (!ascending)
+    return report(Code::Malformed, shown + " has no order of dimensions", "sort them");
   bool fits = tile.lengths.size() == shape->size();
   for (std::size_t d = 0; fits && d < shape->size(); ++d) {
     const auto wanted = constant((*shape)[d]);
@@ -276,7 +280,8 @@ void Verifier::check(const Atomic& n) {
                   "give both or none");
   if (!n.old.valid()) return;
   if (in_async_)
-    report(Code::AsyncBody, "an asynchronous operation asks what a cell held", "leave the name out");
+    report(Code::AsyncBody, "an asynchronous operation asks what a cell held",
+           "leave the name out");
   body_with(n.old, n.value.type(), "the old value", n.body);
 }
 
@@ -289,7 +294,8 @@ void Verifier::check(const Kernel& n) {
   bool inside = false;
   for (std::size_t i = 1; i < agents_.size(); ++i) inside = inside || agents_[i] == Scope::None;
   if (!outside || inside)
-    report(Code::KernelPlace, "a kernel inside another kernel or a loop bound to less than a device",
+    report(Code::KernelPlace,
+           "a kernel inside another kernel or a loop bound to less than a device",
            "launch kernels from the outside");
   // None marks the launch, whose body runs at the scope of its device.
   agents_.push_back(Scope::None);
@@ -461,15 +467,13 @@ void Verifier::check(const Wait& n) {
       report(Code::Malformed, "a wait for groups with indices or a scope", "leave them out");
     return expr(n.value, ScalarType::Index, "how many groups may be left");
   }
-  const auto* found =
-      object(n.object, n.indices, "wait",
-             {ObjectKind::Barrier, ObjectKind::Semaphore, ObjectKind::Token});
+  const auto* found = object(n.object, n.indices, "wait",
+                             {ObjectKind::Barrier, ObjectKind::Semaphore, ObjectKind::Token});
   if (!found) return;
   if (found->kind != ObjectKind::Token)
     return expr(n.value, ScalarType::Index,
                 found->kind == ObjectKind::Barrier ? "the phase" : "the value");
-  if (n.value)
-    report(Code::ObjectUse, "a wait for a token with a value", "leave `until` out");
+  if (n.value) report(Code::ObjectUse, "a wait for a token with a value", "leave `until` out");
 }
 
 void Verifier::check(const Receive& n) {

@@ -153,12 +153,11 @@ class ProgramMaker {
     const ir::Expr extent[] = {context_.index(8)};
     auto space = static_cast<Space>(below(kNumSpaces));
     const bool core = inside(Scope::Core);
-    const bool there = space <= Space::Register ||
-                       (space == Space::Shared && (core || inside(Scope::Block))) ||
-                       (space == Space::Tensor && inside(Scope::Block)) ||
-                       (space == Space::Scratchpad && core) ||
-                       (space == Space::Accumulator && core) ||
-                       (space == Space::Global && scopes_.back() >= Scope::Device);
+    const bool there =
+        space <= Space::Register || (space == Space::Shared && (core || inside(Scope::Block))) ||
+        (space == Space::Tensor && inside(Scope::Block)) || (space == Space::Scratchpad && core) ||
+        (space == Space::Accumulator && core) ||
+        (space == Space::Global && scopes_.back() >= Scope::Device);
     if (!there || in_vector_) space = Space::Stack;
     std::int64_t place = -1;
     if (space >= Space::Shared && space <= Space::Accumulator && below(2))
@@ -247,8 +246,8 @@ class ProgramMaker {
     for (const Object& object : objects_) {
       if (object.kind == ObjectKind::Channel || below(2)) continue;
       node.object = object.name;
-      node.completion = object.kind == ObjectKind::Barrier && below(2) ? Completion::Bytes
-                                                                       : Completion::Arrive;
+      node.completion =
+          object.kind == ObjectKind::Barrier && below(2) ? Completion::Bytes : Completion::Arrive;
       node.indices = at;
       break;
     }
@@ -387,12 +386,12 @@ class ProgramMaker {
     node.object = object.name;
     node.indices = at;
     node.scope = scope;
-    node.signal = object.kind == ObjectKind::Channel                 ? SignalKind::Send
+    node.signal = object.kind == ObjectKind::Channel               ? SignalKind::Send
                   : object.kind == ObjectKind::Barrier && below(2) ? SignalKind::Expect
-                                                                     : SignalKind::Arrive;
-    node.amount = node.signal != SignalKind::Send      ? index()
-                  : type == ir::ScalarType::F32 ? value()
-                                                       : context_.integer(type, below(9));
+                                                                   : SignalKind::Arrive;
+    node.amount = node.signal != SignalKind::Send ? index()
+                  : type == ir::ScalarType::F32   ? value()
+                                                  : context_.integer(type, below(9));
     return program::make(context_, node);
   }
 
