@@ -17,8 +17,6 @@ namespace tilewright::build {
 
 namespace {
 
-using Evidence = std::vector<std::pair<std::string, std::string>>;
-
 Failure refuse_tile(Code code, std::string message, std::string remedy, Evidence evidence) {
   return fail(Diagnostic{code, {}, std::move(message), std::move(remedy), {}, std::move(evidence)});
 }
@@ -110,7 +108,7 @@ Result<Ok> NestEmitter::plan_tensor() {
     tensor_loops_.push_back(static_cast<std::size_t>(at - nest_.loops.begin()));
     if (!space_.is_fold(name)) ++num_tensor_results_;
     if (!space_.constant_extent(name))
-      return refuse_tile(Code::TensorizeLoops,
+      return refuse_tile(nest_, Code::TensorizeLoops,
                          "tensorized loop `" + std::string(nest_.name.text()) + "." +
                              std::string(name.text()) + "` has no constant length",
                          "split it by the length that the instruction has",
@@ -137,7 +135,7 @@ Result<Stmt> NestEmitter::tensor_step(Point& point, Symbol tile) {
     return guarded(guards, made);
   }
   if (!point.in_tail)
-    return refuse_tile(Code::TensorizePartial,
+    return refuse_tile(nest_, Code::TensorizePartial,
                        "a tile of " + in_backticks(nest_.name.text()) + " may be partial, and " +
                            in_backticks(nest_.tensorized->instruction.text()) +
                            " computes whole ones",
@@ -182,7 +180,7 @@ Result<Stmt> NestEmitter::call(const Point& point, Expr term, Symbol tile) {
   }
   const std::string name = in_backticks(nest_.tensorized->instruction.text());
   if (!matched)
-    return refuse_tile(Code::TensorizeMismatch,
+    return refuse_tile(nest_, Code::TensorizeMismatch,
                        in_backticks(nest_.name.text()) + " does not add what " + name + " adds",
                        "write the term with the instruction's operations and types",
                        std::move(tried));

@@ -13,6 +13,7 @@
 #include "frontend/ir/index_math.h"
 #include "frontend/ir/text.h"
 #include "lowering/program/machine.h"
+#include "lowering/program/places.h"
 #include "lowering/program/text.h"
 
 namespace tilewright::program {
@@ -63,7 +64,7 @@ Result<Ok> Execution::check_written(const Buffer& buffer) const {
       cell[d] = rest % buffer.shape[d];
     Diagnostic out{
         Code::OutputNotWritten,
-        {},
+        place_of(program_, buffer.name),
         "a cell of the output `" + std::string(buffer.name.text()) + "` is never written",
         "store every cell of an output",
         {}};
@@ -99,7 +100,7 @@ bool Execution::evaluate(const Node& node) {
             (node.column ? lanes_.n : 1);
   if (steps_ > options_.step_limit) {
     Diagnostic out{Code::ProgramLimit,
-                   {},
+                   place_of(program_, node.stmt),
                    "the program reached the interpreter's step limit",
                    "run it at smaller sizes, or raise the limit",
                    {}};
@@ -276,7 +277,7 @@ bool Execution::allocate(const Node& node) {
         cells <= kMaxCells)
       continue;
     Diagnostic out{Code::ProgramLimit,
-                   {},
+                   place_of(program_, node.stmt),
                    "`" + std::string(buffer.name.text()) + "` cannot have these extents",
                    "give a buffer extents that are not negative, and fewer cells",
                    {}};
@@ -345,7 +346,7 @@ bool Execution::stopped(const Node& node, const ir::Undefined& bad) {
   const bool is_access = !bad.instr || bad.instr->kind == ir::Instr::Kind::Read;
   if (is_access) return refuse(describe(node, access_.trap()), access_.trap().lane);
   Diagnostic out{Code::ProgramUndefined,
-                 {},
+                 place_of(program_, node.stmt),
                  "`" + ir::print(bad.instr->expr) + "` has no value here",
                  "guard the statement so that it runs only where the operation is defined",
                  {}};
@@ -353,7 +354,7 @@ bool Execution::stopped(const Node& node, const ir::Undefined& bad) {
 }
 
 Diagnostic Execution::describe(const Node& node, const Trap& trap) const {
-  Diagnostic out{Code::BufferOutOfBounds, {}, "", "", {}};
+  Diagnostic out{Code::BufferOutOfBounds, place_of(program_, node.stmt), "", "", {}};
   const std::string name(trap.buffer->name.text());
   const std::string verb = trap.writes ? "writes" : "reads";
   switch (trap.kind) {
@@ -413,8 +414,9 @@ Diagnostic Execution::describe(const Node& node, const Trap& trap) const {
       out.code = Code::NarrowScope;
       out.message = "a statement " + verb + " a cell of `" + name +
                     "` after the write, but by nothing that makes the write visible to it";
-      out.remedy = "signal, wait or update at a scope that holds both agents; the completion of an "
-                   "operation tells of its own writes only";
+      out.remedy =
+          "signal, wait or update at a scope that holds both agents; the completion of an "
+          "operation tells of its own writes only";
       break;
   }
   std::string statement = print(node.stmt);

@@ -2,6 +2,7 @@
 #include "lowering/program/host_part.h"
 
 #include "frontend/base/format.h"
+#include "lowering/program/places.h"
 #include "schedules/machine/instruction.h"
 
 namespace tilewright::program {
@@ -26,7 +27,7 @@ std::optional<Diagnostic> find_beyond_host(const Program& program) {
   walk(program.body, [&](Stmt stmt) {
     if (out || on_host(program, stmt)) return;
     out = Diagnostic{Code::UnsupportedByTarget,
-                     {},
+                     place_of(program, stmt),
                      in_backticks(headline(stmt)) + " is for targets with agents of their own",
                      "run it in the interpreter, or lower the program for such a target",
                      {},

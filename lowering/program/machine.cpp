@@ -307,7 +307,7 @@ bool Machine::step_alloc(Agent& agent, Step& top, const Node& at) {
         "`" + std::string(top.buffer->name.text()) +
             "` ends while an asynchronous operation may still use it",
         "wait for the operation before the end of the buffer",
-        {{"operation", place_of(operation.node)}, {"started by", operation.issuer->name}});
+        {{"operation", where(operation.node)}, {"started by", operation.issuer->name}});
   }
   agent.names.buffers.pop_back();
   agent.stack.pop_back();

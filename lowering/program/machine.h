@@ -153,7 +153,7 @@ class Machine final : public Execution {
 
   // machine_report.cpp
   void add_parties(const Trap& trap, Diagnostic* out) const override;
-  std::string place_of(std::uint32_t node) const;
+  std::string where(std::uint32_t node) const;
   std::string name_of(AgentId agent) const;
   bool refuse_at(const Agent& agent, std::uint32_t node, Code code, std::string message,
                  std::string remedy,

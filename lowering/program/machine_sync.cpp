@@ -19,7 +19,7 @@ bool Machine::step_object(Agent& agent, Step& top, const Node& at) {
                          "`" + std::string(top.object->name.text()) +
                              "` ends while an asynchronous operation may still tell it",
                          "wait for the operation before the end of the object",
-                         {{"ends", place_of(top.node)}});
+                         {{"ends", where(top.node)}});
     for (const auto& other : agents_)
       for (const SyncCell& cell : top.object->cells) other->awaited.erase(&cell);
     agent.names.objects.pop_back();
@@ -114,7 +114,7 @@ bool Machine::start(Agent& agent, const Node& at) {
       return refuse_at(agent, number_of(at), Code::TokenBusy,
                        "a token is given to an operation while another may still hold it",
                        "wait for the token first, or use another",
-                       {{"other operation", place_of(last.node)}});
+                       {{"other operation", where(last.node)}});
   }
   operation.knows.agent = tree_.add(agent.knows.agent, tree_.scope(agent.knows.agent), true);
   operation.knows.is_operation = true;

@@ -301,6 +301,7 @@ Stmt ProgramReader::object(ObjectKind kind) {
     node.count = expression(ScalarType::Index, "the count");
     if (!node.count) return {};
   }
+  name_spans_.emplace(node.name, at->name.span);
   // Known to statements on it only; what shadows is found by the verifier.
   const bool fresh = kind == ObjectKind::Channel && channels_.emplace(node.name, node.type).second;
   node.body = braces("after the object");

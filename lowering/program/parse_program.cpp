@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "frontend/base/format.h"
+#include "lowering/program/places.h"
 #include "lowering/program/program_reader.h"
 #include "lowering/program/text.h"
 
@@ -37,6 +38,10 @@ Result<Program> ProgramReader::read() {
   if (!cursor_.failed())
     for (Diagnostic& d : verify(program_, &spans_)) cursor_.report(std::move(d));
   if (cursor_.failed()) return Failure{cursor_.take_diagnostics()};
+  auto places = std::make_shared<Places>();
+  places->stmts = std::move(spans_.stmts);
+  places->names = std::move(name_spans_);
+  program_.places = std::move(places);
   return std::move(program_);
 }
 
@@ -85,6 +90,7 @@ bool ProgramReader::parameter(bool is_output) {
     return false;
   auto tensor = ir::parse_tensor_type(cursor_, extents_);
   declare_tensor(*name, tensor);
+  name_spans_.emplace(context_.symbol(name->text), name->span);
   if (!tensor) return false;
   program_.parameters.push_back(
       {context_.symbol(name->text), tensor->type, std::move(tensor->shape), is_output});
@@ -160,6 +166,7 @@ std::optional<std::vector<Expr>> ProgramReader::elaborate(const std::vector<Synt
 
 Stmt ProgramReader::body_with(const Token& name, const Meaning& meaning, std::string_view after) {
   const bool fresh = names_.declare(name, meaning);
+  name_spans_.emplace(context_.symbol(name.text), name.span);
   Stmt body = braces(after);
   if (fresh) scope_.forget(context_.symbol(name.text));
   return fresh ? body : Stmt();

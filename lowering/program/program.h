@@ -14,6 +14,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "frontend/ir/algorithm.h"
@@ -114,6 +115,8 @@ struct Parameter {
   bool is_output = false;
 };
 
+struct Places;  // places.h
+
 // An instruction or library function that a `call` names, described by what it computes: an algorithm
 // over operand tiles. Each operand is an input or output of it; one that is read and written is an
 // input and an output that the call gives the same tile. Extents are bound by the tiles. A back end finds
@@ -135,6 +138,7 @@ struct Program {
   std::vector<Parameter> parameters;  // inputs in order of declaration, then outputs
   std::vector<Intrinsic> intrinsics;
   Stmt body;
+  std::shared_ptr<const Places> places;  // null unless it was read from a text; not content
 
   const Parameter* find_parameter(Symbol name) const;
   const Intrinsic* find_intrinsic(Symbol name) const;

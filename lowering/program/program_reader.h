@@ -125,6 +125,7 @@ class ProgramReader {
   ir::Elaborator extents_;
   ir::Elaborator names_;
   ProgramSpans spans_;
+  std::unordered_map<Symbol, Span> name_spans_;  // of what statements bind, and of parameters
   Program program_;
   std::unordered_map<Symbol, ScalarType> channels_;  // in scope here
 };

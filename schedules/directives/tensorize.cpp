@@ -198,7 +198,7 @@ std::string Tensorize::print() const {
 Result<Ok> Tensorize::apply(Target& target) const {
   TILEWRIGHT_TRY(first, find_loop(target, loops[0]));
   tree::Nest& nest = *first.nest;
-  tree::Tensorized tile{instruction, {}};
+  tree::Tensorized tile{instruction, {}, {span}};
   Tensorize named = *this;
   for (LoopName& loop : named.loops) {
     TILEWRIGHT_TRY(found, find_loop(target, loop));

@@ -162,8 +162,7 @@ TEST_P(Agents, GivesTheRightNumbersInEveryOrder) {
                                      : run_algorithm(loaded->context, one, bindings, inputs);
     ASSERT_FALSE(wanted.empty());
     for (const InterpretOptions& options : all_orders()) {
-      auto got =
-          program::interpret(loaded->context, loaded->program, bindings, inputs, options);
+      auto got = program::interpret(loaded->context, loaded->program, bindings, inputs, options);
       ASSERT_TRUE(got.ok()) << order_name(options) << "\n" << render(got.diagnostics(), nullptr);
       expect_right(one, got->outputs, wanted, order_name(options));
     }
@@ -253,15 +252,15 @@ TEST(AgentTwins, AreRefusedByExactlyTheirDiagnostic) {
     const ir::Bindings bindings = bind(loaded->context, one->sizes[0]);
     const ir::TensorMap inputs = make_inputs(loaded->context, *one, loaded->program, bindings);
     for (const InterpretOptions& options : all_orders()) {
-      auto got =
-          program::interpret(loaded->context, loaded->program, bindings, inputs, options);
+      auto got = program::interpret(loaded->context, loaded->program, bindings, inputs, options);
       if (got.ok()) {
         ADD_FAILURE() << order_name(options) << ": not refused";
         continue;
       }
       ASSERT_EQ(got.diagnostics().size(), 1U);
       EXPECT_EQ(code_text(got.diagnostics()[0].code), twin.code)
-          << order_name(options) << "\n" << render(got.diagnostics(), nullptr);
+          << order_name(options) << "\n"
+          << render(got.diagnostics(), nullptr);
     }
   }
   // Everything that the interpreter detects of agents.
@@ -315,13 +314,23 @@ const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
       {"gemm_ring", "gemm", {gemm(16, 16, 24), gemm(8, 24, 4), gemm(0, 8, 8), gemm(8, 8, 0)}},
       {"systolic_dma", "linear_relu", {{{"M", 40}}, {{"M", 8}}, {{"M", 16}}}},
-      {"attention_roles", "attention", {attention(16, 20), attention(8, 4), attention(0, 8)}, 1e-5,
+      {"attention_roles",
+       "attention",
+       {attention(16, 20), attention(8, 4), attention(0, 8)},
+       1e-5,
        scale_queries},
-      {"attention_pair", "attention", {attention(16, 32), attention(8, 8), attention(0, 16)}, 1e-5,
+      {"attention_pair",
+       "attention",
+       {attention(16, 32), attention(8, 8), attention(0, 16)},
+       1e-5,
        scale_queries},
       {"ping_pong", "gemm", {gemm(32, 8, 20), gemm(24, 16, 4), gemm(8, 8, 8), gemm(0, 8, 8)}},
       {"stream_k", "gemm", {gemm(16, 16, 20), gemm(8, 8, 4), gemm(8, 8, 40), gemm(0, 8, 8)}},
-      {"grouped", "", {groups(23, 6), groups(1, 1), groups(9, 4), groups(0, 2)}, 0, arrange_groups,
+      {"grouped",
+       "",
+       {groups(23, 6), groups(1, 1), groups(9, 4), groups(0, 2)},
+       0,
+       arrange_groups,
        grouped_reference},
   };
   return all;
