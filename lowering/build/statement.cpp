@@ -114,8 +114,7 @@ Result<Ok> NestEmitter::plan() {
   // The tile starts at a fold loop: kept loops outside every fold loop are ordinary loops.
   tile_begin_ = std::max(tile_begin_, first_fold_);
   for (std::size_t i = 0; i < tile_begin_; ++i)
-    if (kept(i) && space_.constant_extent(nest_.loops[i].name) != 1)
-      return not_in_tile(i);
+    if (kept(i) && space_.constant_extent(nest_.loops[i].name) != 1) return not_in_tile(i);
   std::size_t vector_loop = n;
   for (std::size_t i = tile_begin_; i < tensor_begin_; ++i) {
     const tree::Loop& l = nest_.loops[i];

@@ -17,8 +17,14 @@ namespace tilewright::build {
 
 namespace {
 
-Failure refuse_tile(Code code, std::string message, std::string remedy, Evidence evidence) {
-  return fail(Diagnostic{code, {}, std::move(message), std::move(remedy), {}, std::move(evidence)});
+Failure refuse_tile(const tree::Nest& nest, Code code, std::string message, std::string remedy,
+                    Evidence evidence) {
+  return fail(Diagnostic{code,
+                         nest.tensorized->place.span,
+                         std::move(message),
+                         std::move(remedy),
+                         {},
+                         std::move(evidence)});
 }
 
 bool mentions(Expr e, const std::vector<Symbol>& names) {
@@ -184,8 +190,7 @@ Result<Stmt> NestEmitter::call(const Point& point, Expr term, Symbol tile) {
                        in_backticks(nest_.name.text()) + " does not add what " + name + " adds",
                        "write the term with the instruction's operations and types",
                        std::move(tried));
-  return refuse_tile(
-      Code::TensorizeLayout, "operands of " + name + " do not lie in memory as it takes them",
+  return refuse_tile(nest_, Code::TensorizeLayout, "operands of " + name + " do not lie in memory as it takes them",
       "stage the tensor with a layout whose last dimensions are the operand's, as in "
       "`stage b[k, j] at c.jt as bp[k / 2, j, k % 2] pad`",
       std::move(tried));

@@ -147,10 +147,6 @@ class BufferAccess final : public ir::TapeReader {
   }
   int read(const ir::ReadSite& site, const ir::Instr& instr, ir::TapeFrame& frame,
            const ir::Lanes& lanes) override;
-  // One cell, outside of vector loops. False on a trap.
-  bool read_cell(std::uint32_t buffer, const std::int64_t* cell, ir::Scalar* value) {
-    return load(buffers_[buffer], cell, 0, 1, value);
-  }
   // False on a trap.
   bool write(std::uint32_t buffer, const std::int64_t* cell, int lane, ir::Scalar value);
   const Trap& trap() const { return trap_; }

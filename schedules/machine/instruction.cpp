@@ -227,7 +227,7 @@ class Reading {
 
 // Between the values of the interpreters and bit patterns.
 std::int64_t to_bits(ir::ScalarType type, ir::Scalar value) {
-  if (type == ir::ScalarType::BF16) return ir::bf16_bits(static_cast<float>(value.f));
+  if (type == ir::ScalarType::BF16) return ir::float_bits(type, value.f);
   if (type == ir::ScalarType::F32) return std::bit_cast<std::uint32_t>(static_cast<float>(value.f));
   return value.i;
 }

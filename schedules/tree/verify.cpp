@@ -218,22 +218,26 @@ class Verifier {
     const std::vector<Symbol>& loops = nest.tensorized->loops;
     const ir::Equation* equation = nest.stage ? nullptr : algorithm_.find_equation(nest.name);
     if (!equation || !equation->fold())
-      return malformed(quoted(nest.name) + " is not a reduction, so no instruction computes it",
+      return malformed(nest.tensorized->place.span,
+                       quoted(nest.name) + " is not a reduction, so no instruction computes it",
                        "tensorize a reduction");
     if (std::set<Symbol>(loops.begin(), loops.end()).size() != loops.size() || loops.empty() ||
         loops.size() > nest.loops.size())
       return malformed(
+          nest.tensorized->place.span,
           "the tensorized loops of " + quoted(nest.name) + " are none, or one is there twice",
           "name each loop of the tile once");
     for (std::size_t i = nest.loops.size() - loops.size(); i < nest.loops.size(); ++i) {
       const Loop& loop = nest.loops[i];
       if (std::find(loops.begin(), loops.end(), loop.name) == loops.end())
-        return malformed("the tensorized loops of " + quoted(nest.name) +
+        return malformed(nest.tensorized->place.span,
+                         "the tensorized loops of " + quoted(nest.name) +
                              " are not its innermost: " + quoted(nest.name, loop.name) +
                              " stands among or inside them",
                          "reorder the tensorized loops to the inside");
       if (loop.kind != LoopKind::Serial || loop.peel)
         return malformed(
+            nest.tensorized->place.span,
             "tensorized loop " + quoted(nest.name, loop.name) + " is marked otherwise too",
             "leave the loops of an instruction's tile unmarked");
     }
@@ -297,7 +301,8 @@ class Verifier {
     if (owner->tensorized) {
       const auto& tile = owner->tensorized->loops;
       if (std::find(tile.begin(), tile.end(), nest.at->loop) != tile.end())
-        return malformed(quoted(nest.name) + " is placed in the tensorized loop " +
+        return malformed(nest.placed.span,
+                         quoted(nest.name) + " is placed in the tensorized loop " +
                              quoted(nest.at->nest, nest.at->loop),
                          "place it at a loop further out");
     }
