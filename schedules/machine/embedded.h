@@ -16,7 +16,7 @@ struct EmbeddedFile {
   std::string_view name;  // without the suffix
   std::string_view text;
 };
-// Sorted by name.
+// Sorted by the name of their files.
 std::span<const EmbeddedFile> embedded_files();
 
 }  // namespace tilewright::machine

@@ -119,6 +119,7 @@ std::vector<std::string_view> builtin_names() {
   std::vector<std::string_view> names;
   for (const EmbeddedFile& file : embedded_files())
     if (!file.name.ends_with(kInstructionSuffix)) names.push_back(file.name);
+  std::sort(names.begin(), names.end());
   return names;
 }
 
