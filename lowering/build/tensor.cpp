@@ -190,7 +190,9 @@ Result<Stmt> NestEmitter::call(const Point& point, Expr term, Symbol tile) {
                        in_backticks(nest_.name.text()) + " does not add what " + name + " adds",
                        "write the term with the instruction's operations and types",
                        std::move(tried));
-  return refuse_tile(nest_, Code::TensorizeLayout, "operands of " + name + " do not lie in memory as it takes them",
+  return refuse_tile(
+      nest_, Code::TensorizeLayout,
+      "operands of " + name + " do not lie in memory as it takes them",
       "stage the tensor with a layout whose last dimensions are the operand's, as in "
       "`stage b[k, j] at c.jt as bp[k / 2, j, k % 2] pad`",
       std::move(tried));

@@ -20,20 +20,32 @@ std::int64_t elements_of(const machine::Meaning::Operand& operand) {
 
 }  // namespace
 
+// Read once for a module: an unrolled tile calls it many times.
+const ModuleState::Described* ModuleState::find_described(Symbol callee) {
+  const auto [it, fresh] = described.try_emplace(callee);
+  if (fresh) {
+    const program::Intrinsic* intrinsic = program.find_intrinsic(callee);
+    auto meaning = intrinsic ? program::description_of(context, *intrinsic) : std::nullopt;
+    auto instruction = machine::find_instruction(callee.text());
+    if (meaning && instruction.ok())
+      it->second = Described{*std::move(instruction), *std::move(meaning)};
+  }
+  return it->second ? &*it->second : nullptr;
+}
+
 void Emitter::emit_call(const program::Call& node) {
   if (state_.error) return;
   const std::string name(node.callee.text());
-  const program::Intrinsic* intrinsic = state_.program.find_intrinsic(node.callee);
-  const auto meaning =
-      intrinsic ? program::description_of(state_.context, *intrinsic) : std::nullopt;
-  const auto instruction = machine::find_instruction(name);
-  if (!meaning || lanes_ > 1) {
+  const ModuleState::Described* found = state_.find_described(node.callee);
+  if (!found || lanes_ > 1) {
     state_.refuse(Code::UnsupportedByTarget,
                   "`" + name + "` is no instruction of the host with this meaning",
                   "call a described instruction outside of vector loops; `tilewright machine "
                   "instructions` lists them");
     return;
   }
+  const machine::Meaning* meaning = &found->meaning;
+  const machine::Instruction* instruction = &found->instruction;
   const auto& features = state_.target.features;
   if (std::find(features.begin(), features.end(), instruction->feature) == features.end()) {
     state_.refuse(

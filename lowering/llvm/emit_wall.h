@@ -20,6 +20,7 @@
 #include <unordered_map>
 
 #include "lowering/llvm/compile.h"
+#include "schedules/machine/instruction.h"
 
 namespace tilewright::llvm_wall {
 
@@ -75,8 +76,15 @@ struct ModuleState {
   llvm::Function* fail = nullptr;  // fills the error detail, returns the status
   std::unordered_map<Symbol, std::pair<llvm::MDNode*, llvm::MDNode*>> alias;  // scope, disjoint
   int num_tasks = 0;
+  // An instruction that the program calls, by name; none: it is not described.
+  struct Described {
+    machine::Instruction instruction;
+    machine::Meaning meaning;
+  };
+  std::unordered_map<Symbol, std::optional<Described>> described = {};
 
   // `about`: the loop or buffer at fault.
+  const Described* find_described(Symbol callee);
   void refuse(Code code, std::string message, std::string remedy, Symbol about = {});
   llvm::Constant* text(std::string_view value);  // a private string, terminated
   // A function that holds kernel code: the target's processor and vector width.

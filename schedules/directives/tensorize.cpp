@@ -19,6 +19,8 @@ namespace tilewright::directives {
 
 namespace {
 
+using ir::Expr;
+
 Failure mismatch(Code code, Span span, std::string message, std::string remedy, Evidence evidence) {
   return fail(
       Diagnostic{code, span, std::move(message), std::move(remedy), {}, std::move(evidence)});
@@ -165,8 +167,6 @@ struct Judge {
     }
     return true;
   }
-
-  using Expr = ir::Expr;
 };
 
 }  // namespace
