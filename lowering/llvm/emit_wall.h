@@ -83,8 +83,8 @@ struct ModuleState {
   };
   std::unordered_map<Symbol, std::optional<Described>> described = {};
 
-  // `about`: the loop or buffer at fault.
   const Described* find_described(Symbol callee);
+  // `about`: the loop or buffer at fault.
   void refuse(Code code, std::string message, std::string remedy, Symbol about = {});
   llvm::Constant* text(std::string_view value);  // a private string, terminated
   // A function that holds kernel code: the target's processor and vector width.
