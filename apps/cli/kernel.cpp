@@ -26,7 +26,8 @@ constexpr std::size_t kMaxParameters = 32;
 
 DLDataType dl_type(ir::ScalarType type) {
   const ir::TypeInfo& info = ir::type_info(type);
-  return {static_cast<std::uint8_t>(info.dlpack_code), static_cast<std::uint8_t>(info.dlpack_bits), 1};
+  return {static_cast<std::uint8_t>(info.dlpack_code), static_cast<std::uint8_t>(info.dlpack_bits),
+          1};
 }
 
 // Calls int32_t NAME(call, tensor * count, workspace, size): the number of tensors is known at run time.
