@@ -35,6 +35,10 @@ class Check final : public Verb {
     if (!program_.empty() && !stages_.schedule.empty())
       return session.usage("check: --program and --schedule exclude each other");
     if (replay_ && sizes_.empty()) return session.usage("check: --replay needs --sizes");
+    if (options_.wide && sizes_.empty())
+      return session.usage(
+          "check: --wide needs --sizes; a check that chooses its own sizes has a run of wide "
+          "magnitude already");
     const auto sizes = read_definitions(session, sizes_, "--sizes");
     if (!sizes) return kExitUsage;
     Work work(session, stages_);
@@ -49,6 +53,7 @@ class Check final : public Verb {
       if (!bind_sizes(session, work.context(), work.algorithm(), *sizes, &bindings) ||
           !check_all_bound(session, work.algorithm(), work.algorithm_source(), bindings))
         return kExitDiagnostics;
+      if (!work.check_guards(bindings)) return kExitDiagnostics;
       options_.sizes.push_back(bindings);
     }
     const auto report =
@@ -60,9 +65,11 @@ class Check final : public Verb {
 
  private:
   bool load_program(Session& session, Work& work) {
-    const auto source = session.take(read_source(program_));
+    auto source = session.take(read_source(program_));
     if (!source) return false;
-    auto parsed = session.take(program::parse_program(work.context(), *source), &*source);
+    program_source_.emplace(*std::move(source));
+    auto parsed =
+        session.take(program::parse_program(work.context(), *program_source_), &*program_source_);
     if (!parsed) return false;
     loaded_ = *std::move(parsed);
     return true;
@@ -71,13 +78,14 @@ class Check final : public Verb {
   int conclude(Session& session, Work& work, const program::Program& program,
                const check::Report& report) {
     if (json_) {
-      Json out = check::to_json(program, report);
+      Json out = check::to_json(program, report, true);
       out.set("version", 1);
       session.print_json(out);
     } else {
       print(session, program, report);
     }
-    if (!report.findings.empty()) report_findings(session, work, report);
+    if (!report.findings.empty())
+      report_findings(session, work, report, program_source_ ? &*program_source_ : nullptr);
     if (replay_) replay(session, work, program);
     if (report.verdict == check::Verdict::NotChecked)
       session.report({Code::NotChecked,
@@ -96,7 +104,11 @@ class Check final : public Verb {
               percent(report.worst_ratio) + " of its bound\n";
       if (report.cells_without_bound > 0)
         text += std::to_string(report.cells_without_bound) + " cells without a claim\n";
-      for (const std::string& outcome : report.unreached) text += "not reached: " + outcome + "\n";
+      if (const std::size_t count = report.impossible.size(); count > 0)
+        text += std::to_string(count) + (count == 1 ? " outcome is" : " outcomes are") +
+                " impossible at all sizes\n";
+      for (const check::Unreached& one : report.unreached)
+        text += "not reached: " + one.outcome + ": " + one.reason + "\n";
     }
     session.print(text);
   }
@@ -143,6 +155,7 @@ class Check final : public Verb {
   bool replay_ = false;
   bool json_ = false;
   check::Options options_;
+  std::optional<Source> program_source_;
   program::Program loaded_;
 };
 

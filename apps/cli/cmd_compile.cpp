@@ -88,21 +88,23 @@ class Compile final : public Verb {
     if (!report) return false;
     report_ = *std::move(report);
     if (report_.verdict == check::Verdict::Refuted) {
-      report_findings(session, work, report_);
+      report_findings(session, work, report_, work.program_source());
       return false;
     }
     const bool checked = report_.verdict == check::Verdict::Checked;
     if (checked && report_.unreached.empty()) return true;
     // `build` makes programs by rules that the laws test; a program from elsewhere has the check alone.
     const bool by_hand = !stages_.overrides.empty();
-    Diagnostic diagnostic{by_hand ? Code::OverrideNotChecked : Code::NotChecked,
+    Diagnostic diagnostic{by_hand   ? Code::OverrideNotChecked
+                          : checked ? Code::PartNotReached
+                                    : Code::NotChecked,
                           {},
                           checked ? "the check reached only a part of the program"
                                   : "the program was not checked: " + report_.reason,
                           "raise --check-budget, leave extents open, or give --no-check",
                           {}};
-    for (const std::string& outcome : report_.unreached)
-      diagnostic.evidence.emplace_back("not reached", outcome);
+    for (const check::Unreached& one : report_.unreached)
+      diagnostic.evidence.emplace_back("not reached", one.outcome + ": " + one.reason);
     session.report(diagnostic);
     return !by_hand;
   }
@@ -122,7 +124,7 @@ class Compile final : public Verb {
       options.want_ir = wants("llvm");
       auto made = session.take(
           artifact::make_artifact(work.context(), work.program(), target, origin(work), options),
-          work.algorithm_source());
+          work.program_source() ? work.program_source() : work.algorithm_source());
       if (!made) return kExitDiagnostics;
       built = *std::move(made);
     }
@@ -171,7 +173,7 @@ class Compile final : public Verb {
     out.set("target", target.name);
     out.set("folder", folder_);
     out.set("files", std::move(list));
-    out.set("check", check::to_json(work.program(), report_));
+    out.set("check", check::to_json(work.program(), report_, true));
     session.print_json(out);
   }
 

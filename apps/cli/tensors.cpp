@@ -96,7 +96,8 @@ std::optional<GivenTensors> gather_tensors(Session& session, Work& work,
     return std::nullopt;
   if (!session.take(ir::check_bindings(work.algorithm().extents, work.algorithm().requirements,
                                        out.sizes, work.algorithm().requirement_spans),
-                    work.algorithm_source()))
+                    work.algorithm_source()) ||
+      !work.check_guards(out.sizes))
     return std::nullopt;
   if (!session.take(ir::count_cells(work.algorithm(), out.sizes, false, cells_that_fit()),
                     work.algorithm_source()))

@@ -43,6 +43,16 @@ std::string pass_names() {
   return text;
 }
 
+// The sizes that are known, as evidence.
+std::vector<std::pair<std::string, std::string>> size_evidence(const ir::Algorithm& algorithm,
+                                                               const ir::Bindings& sizes) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const ir::ExtentDecl& extent : algorithm.extents)
+    if (const auto it = sizes.find(extent.name); it != sizes.end())
+      out.emplace_back(extent.name.text(), std::to_string(it->second));
+  return out;
+}
+
 }  // namespace
 
 void StageOptions::declare_inputs(Arguments& arguments) {
@@ -161,27 +171,49 @@ bool Work::fix_extents() {
   return check_requirements();
 }
 
+std::optional<std::size_t> Work::broken_condition(const std::vector<ir::Expr>& conditions,
+                                                  const ir::Bindings& sizes) {
+  for (std::size_t i = 0; i < conditions.size(); ++i) {
+    bool known = true;
+    ir::walk(conditions[i], [&](ir::Expr e) {
+      if (const auto* extent = e.as<ir::Extent>()) known = known && sizes.contains(extent->name);
+    });
+    if (known && ir::evaluate_extents(conditions[i], sizes) == 0) return i;
+  }
+  return std::nullopt;
+}
+
 // A requirement over fixed extents alone is decided now.
 bool Work::check_requirements() {
   ir::Bindings fixed;
   for (const auto& [name, value] : definitions_) fixed[context_.symbol(name)] = value;
-  for (std::size_t i = 0; i < algorithm_.requirements.size(); ++i) {
-    const ir::Expr requirement = algorithm_.requirements[i];
-    bool known = true;
-    ir::walk(requirement, [&](ir::Expr e) {
-      if (const auto* extent = e.as<ir::Extent>()) known = known && fixed.contains(extent->name);
-    });
-    if (!known || ir::evaluate_extents(requirement, fixed) != 0) continue;
-    const bool placed = i < algorithm_.requirement_spans.size();
-    session_.report({{Code::BindingMismatch,
-                      placed ? algorithm_.requirement_spans[i] : Span{},
-                      "the sizes do not satisfy " + in_backticks(ir::print(requirement)),
-                      "choose sizes that satisfy every `requires`",
-                      {}}},
-                    algorithm_source());
-    return false;
-  }
-  return true;
+  const auto broken = broken_condition(algorithm_.requirements, fixed);
+  if (!broken) return check_guards(fixed);
+  const bool placed = *broken < algorithm_.requirement_spans.size();
+  session_.report(
+      {{Code::BindingMismatch,
+        placed ? algorithm_.requirement_spans[*broken] : Span{},
+        "the sizes do not satisfy " + in_backticks(ir::print(algorithm_.requirements[*broken])),
+        "choose sizes that satisfy every `requires`",
+        {},
+        size_evidence(algorithm_, fixed)}},
+      algorithm_source());
+  return false;
+}
+
+bool Work::check_guards(const ir::Bindings& sizes) {
+  const auto broken = broken_condition(schedule_.guards, sizes);
+  if (!broken) return true;
+  const bool placed = *broken < schedule_.guard_spans.size();
+  session_.report({{Code::BindingMismatch,
+                    placed ? schedule_.guard_spans[*broken] : Span{},
+                    "the schedule is not for these sizes: its guard " +
+                        in_backticks(ir::print(schedule_.guards[*broken])) + " does not hold",
+                    "choose sizes that the guard allows, or give a schedule without it",
+                    {},
+                    size_evidence(algorithm_, sizes)}},
+                  schedule_source());
+  return false;
 }
 
 bool Work::lower() {
@@ -198,7 +230,7 @@ bool Work::lower() {
                            return after_pass(number, name, program);
                          });
   if (!lowered.ok()) {
-    session_.report(lowered.diagnostics(), override_source_ ? &*override_source_ : nullptr);
+    session_.report(lowered.diagnostics(), program_source());
     return false;
   }
   program_ = std::move(lowered).value();
@@ -234,7 +266,6 @@ Result<std::optional<program::Program>> Work::after_pass(int number, std::string
     TILEWRIGHT_TRY(parsed, program::parse_program(context_, *override_source_));
     TILEWRIGHT_CHECK_OK(check::check_interface(algorithm_, parsed));
     replacement = std::move(parsed);
-    override_source_.reset();
   }
   const program::Program& now_current = replacement ? *replacement : program;
   if (options_.verify_each) {
@@ -257,9 +288,14 @@ Result<std::optional<program::Program>> Work::after_pass(int number, std::string
   return replacement;
 }
 
-void report_findings(Session& session, const Work& work, const check::Report& report) {
-  for (const Diagnostic& finding : report.findings)
-    session.report({finding}, finding.span.none() ? nullptr : work.algorithm_source());
+void report_findings(Session& session, const Work& work, const check::Report& report,
+                     const Source* program_source) {
+  for (const Diagnostic& finding : report.findings) {
+    // What the program's interpreter traps stands in the program.
+    const bool of_program = code_text(finding.code).starts_with("E05");
+    const Source* source = of_program ? program_source : work.algorithm_source();
+    session.report({finding}, finding.span.none() && !of_program ? nullptr : source);
+  }
 }
 
 std::optional<std::map<std::string, std::int64_t>> read_definitions(

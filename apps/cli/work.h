@@ -56,6 +56,11 @@ class Work {
   const Source* algorithm_source() const {
     return algorithm_source_ ? &*algorithm_source_ : nullptr;
   }
+  // The text that places of the program stand in: that of the last override; null when `build` made it.
+  const Source* program_source() const { return override_source_ ? &*override_source_ : nullptr; }
+  // Reports what is wrong with sizes that the schedule's guard excludes; the algorithm's own rules are the
+  // business of its interpreter. Extents without a value are left out.
+  bool check_guards(const ir::Bindings& sizes);
   const Source* schedule_source() const { return schedule_source_ ? &*schedule_source_ : nullptr; }
   const std::map<std::string, std::int64_t>& definitions() const { return definitions_; }
   const std::string& algorithm_hash() const { return algorithm_hash_; }
@@ -73,6 +78,9 @@ class Work {
   // The schedule's machine must be one (E0408), whether or not this verb needs it.
   bool check_machine();
   bool check_requirements();
+  // The first condition over extents that have a size, which does not hold.
+  static std::optional<std::size_t> broken_condition(const std::vector<ir::Expr>& conditions,
+                                                     const ir::Bindings& sizes);
   bool wants_print(int number, std::string_view name) const;
 
   Session& session_;
@@ -87,12 +95,14 @@ class Work {
   std::string algorithm_hash_;
   tree::Schedule schedule_;
   program::Program program_;
-  std::optional<Source> override_source_;  // of the text that a diagnostic is about
+  std::optional<Source> override_source_;  // the last text that the program was read from
   std::vector<std::pair<std::string, double>> times_;  // pass, seconds up to its end
 };
 
-// What refutes a program: at its place in the algorithm, or without one where only the program has it.
-void report_findings(Session& session, const Work& work, const check::Report& report);
+// What refutes a program: at its place in the program's text (null: it has none) where the program itself is
+// at fault, else at its place in the algorithm.
+void report_findings(Session& session, const Work& work, const check::Report& report,
+                     const Source* program_source);
 // M=7,N=3 or M=7 N=3 as definitions; none after saying what is wrong.
 std::optional<std::map<std::string, std::int64_t>> read_definitions(
     Session& session, const std::vector<std::string>& texts, const std::string& option);

@@ -249,7 +249,7 @@ void TextCursor::nesting_too_deep() {
   if (std::exchange(too_deep_reported_, true)) return;
   report(Code::NestingTooDeep, peek().span,
          "brackets or operations nest deeper than " + std::to_string(kMaxTextNesting) + " levels",
-         "give a part of it a name of its own (an equation or a `let`)");
+         "give a part of it a name of its own: an equation, or in a program a `let`");
 }
 
 void TextWriter::line(std::string_view text) {

@@ -88,12 +88,16 @@ std::optional<TensorType> parse_tensor_type(TextCursor& cursor, Elaborator& elab
   return tensor;
 }
 
-bool parse_requirements(TextCursor& cursor, Elaborator& elaborator, std::vector<Expr>& out) {
+bool parse_requirements(TextCursor& cursor, Elaborator& elaborator, std::vector<Expr>& out,
+                        std::vector<Span>* spans) {
   do {
+    const std::uint32_t begin = cursor.peek().span.begin;
     const SyntaxPtr syntax = parse_expr_syntax(cursor);
     if (!syntax) return false;
-    if (Expr expr = elaborator.expression_of(*syntax, ScalarType::Bool, "the requirement"))
+    if (Expr expr = elaborator.expression_of(*syntax, ScalarType::Bool, "the requirement")) {
       out.push_back(expr);
+      if (spans) spans->push_back(cursor.span_from(begin));
+    }
   } while (cursor.accept(","));
   return true;
 }

@@ -29,6 +29,7 @@ struct TensorType {
 // `elaborator` sees extents only.
 std::optional<TensorType> parse_tensor_type(TextCursor& cursor, Elaborator& elaborator);
 // `1 <= S, S <= T` after `requires`, appended to out; false after reporting.
-bool parse_requirements(TextCursor& cursor, Elaborator& elaborator, std::vector<Expr>& out);
+bool parse_requirements(TextCursor& cursor, Elaborator& elaborator, std::vector<Expr>& out,
+                        std::vector<Span>* spans = nullptr);
 
 }  // namespace tilewright::ir

@@ -336,9 +336,10 @@ void verify_expr(Expr root, const ExprReport& report) {
     int& levels = depth[e];
     for_each_child(e, [&](Expr child) { levels = std::max(levels, depth[child] + 1); });
     if (levels == kMaxNesting)
-      report(e, finding(Code::NestingTooDeep,
-                        "an expression of more than " + std::to_string(kMaxNesting) + " levels",
-                        "give a part of it a name of its own (an equation or a `let`)"));
+      report(e,
+             finding(Code::NestingTooDeep,
+                     "an expression of more than " + std::to_string(kMaxNesting) + " levels",
+                     "give a part of it a name of its own: an equation, or in a program a `let`"));
   });
   walk(root, [&](Expr e) {
     visit(e, Overloaded{

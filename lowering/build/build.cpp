@@ -12,12 +12,6 @@
 
 namespace tilewright::build {
 
-Failure refuse(std::string message, std::string remedy,
-               std::vector<std::pair<std::string, std::string>> evidence) {
-  return fail(Diagnostic{
-      Code::ScheduleRefused, {}, std::move(message), std::move(remedy), {}, std::move(evidence)});
-}
-
 namespace {
 
 // Statements that code generation sees at most, once unrolled loops are written out.
@@ -249,9 +243,12 @@ Result<program::Program> Builder::run() {
   TILEWRIGHT_TRY(body, emit_roots(0, env));
   out.body = body;
   if (count_unrolled(body) > kMaxUnrolled)
-    return refuse("unrolled loops give more than " + std::to_string(kMaxUnrolled) + " statements",
+    return refuse(unrolled.place,
+                  "unrolled loops give more than " + std::to_string(kMaxUnrolled) + " statements",
                   "unroll fewer loops, or split them by smaller factors",
-                  {{"limit", std::to_string(kMaxUnrolled)}});
+                  {{"limit", std::to_string(kMaxUnrolled)},
+                   {"longest", unrolled.loop},
+                   {"length", std::to_string(unrolled.length)}});
   TILEWRIGHT_CHECK_OK(check_shared_bytes(context, out, extent_ranges(algorithm)));
   return out;
 }
@@ -260,7 +257,7 @@ Result<program::Program> build(ir::Context& context, poly::Context& polyhedra,
                                const ir::Algorithm& algorithm, const tree::Schedule& schedule) {
   auto built = Builder(context, polyhedra, algorithm, schedule).run();
   if (built.ok()) return built;
-  // A nest does not know which directives made it: a refusal is shown at the schedule's name.
+  // What no word of the schedule is to blame for is shown at its name.
   Failure failure = std::move(built).failure();
   for (Diagnostic& d : failure.diagnostics)
     if (d.span.none()) d.span = schedule.span;

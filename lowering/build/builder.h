@@ -4,6 +4,7 @@
 // regions that nests under a loop need.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
@@ -11,14 +12,17 @@
 
 #include "frontend/base/result.h"
 #include "frontend/ir/simplify.h"
+#include "frontend/ir/walk.h"
 #include "lowering/build/loop_space.h"
 #include "lowering/program/program.h"
 #include "schedules/polyhedra/context.h"
+#include "schedules/polyhedra/instances.h"
 #include "schedules/tree/tree.h"
 
 namespace tilewright::build {
 
 using ir::Expr;
+using poly::Evidence;
 using program::Stmt;
 
 // A box of cells: lo <= cell < lo + size, and an upper bound of each size in extents alone.
@@ -96,6 +100,9 @@ class Builder {
   Result<Stmt> emit_placed(const tree::Nest& nest, const Region& region, Env& env,
                            const std::function<Result<Stmt>(Env&)>& rest);
 
+  // Evidence that a value over extents is not constant: it, and two allowed sizes at which it differs.
+  Evidence varying(std::string_view what, const std::vector<Expr>& values) const;
+
   // The equation of a nest with inlined producers substituted; null for a staged copy.
   const ir::Equation* equation(Symbol nest) const;
 
@@ -104,6 +111,12 @@ class Builder {
   const ir::Algorithm& algorithm;
   const tree::Schedule& schedule;
   ir::Ranges ranges;
+  // The longest loop that is to be unrolled so far.
+  struct Unrolled {
+    std::int64_t length = 0;
+    std::string loop;
+    Span place;
+  } unrolled;
 
  private:
   void inline_equations();
@@ -113,8 +126,7 @@ class Builder {
   std::unordered_set<Symbol> used_names_;
 };
 
-// E0301 with the nest and what would help.
-Failure refuse(std::string message, std::string remedy,
-               std::vector<std::pair<std::string, std::string>> evidence = {});
+// E0301 with the word of the schedule to blame, and what would help.
+Failure refuse(Span place, std::string message, std::string remedy, Evidence evidence = {});
 
 }  // namespace tilewright::build

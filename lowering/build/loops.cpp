@@ -52,25 +52,28 @@ Result<Stmt> NestEmitter::loop(std::size_t index, Point& point, const Continue& 
   if (is_constant_kind(l.kind)) {
     const auto length = space_.constant_extent(l.name);
     if (!length)
-      return refuse("loop " + quoted(nest_, l.name) + " has no constant length, so it cannot be " +
+      return refuse(l.marked.span,
+                    "loop " + quoted(nest_, l.name) + " has no constant length, so it cannot be " +
                         (l.kind == tree::LoopKind::Vector ? "vectorized" : "unrolled"),
                     "split it by a constant and mark the inner loop",
-                    {{"length", ir::print(space_.max_extent(l.name))}});
+                    builder_.varying("length", {space_.max_extent(l.name)}));
     if (*length > kMaxConstantLoop)
       return refuse(
+          l.marked.span,
           "loop " + quoted(nest_, l.name) + " has " + std::to_string(*length) +
               (l.kind == tree::LoopKind::Vector ? " lanes" : " iterations to unroll"),
           "split it by at most " + std::to_string(kMaxConstantLoop) + " and mark the inner loop",
-          {{"limit", std::to_string(kMaxConstantLoop)}});
+          {{"limit", std::to_string(kMaxConstantLoop)}, {"length", std::to_string(*length)}});
+    if (l.kind == tree::LoopKind::Unrolled && *length > builder_.unrolled.length)
+      builder_.unrolled = {*length,
+                           std::string(nest_.name.text()) + "." + std::string(l.name.text()),
+                           l.marked.span};
     return one_loop(l, point, zero, context_.index(*length), true, body);
   }
   const Expr upper = builder_.simplify(space_.extent(l.name, point.values));
+  // Law of tree::verify: a peeled loop is the outer part of a split.
   const int split = space_.split_of_outer(l.name);
   if (!l.peel) return one_loop(l, point, zero, upper, false, body);
-  if (split < 0)
-    return refuse("loop " + quoted(nest_, l.name) +
-                      " is not the outer loop of a split, so it has no partial tile to peel",
-                  "peel the outer loop of a split");
   if (space_.divides(split, point.values)) return one_loop(l, point, zero, upper, false, body);
   const Expr full = builder_.simplify(space_.full_tiles(split, point.values));
   Point full_point = point;
@@ -156,9 +159,13 @@ Result<Stmt> NestEmitter::with_placed(std::size_t index, Point& point, const Con
   const std::vector<const tree::Nest*> nests = builder_.placed_at(nest_.name, loop_name);
   if (nests.empty()) return body(point);
   if (nest_.loops[index].kind == tree::LoopKind::Vector)
-    return refuse("`" + std::string(nests[0]->name.text()) + "` is placed in the vector loop " +
+    return refuse(nests[0]->placed.span,
+                  "`" + std::string(nests[0]->name.text()) + "` is placed in the vector loop " +
                       quoted(nest_, loop_name),
-                  "place it at a loop further out");
+                  "place it at a loop further out",
+                  {{"placed", std::string(nests[0]->name.text())},
+                   {"loop", std::string(nest_.name.text()) + "." + std::string(loop_name.text())},
+                   {"lanes", ir::print(space_.max_extent(loop_name))}});
   std::vector<Region> regions;
   for (const tree::Nest* n : nests) {
     TILEWRIGHT_TRY(region,

@@ -77,6 +77,7 @@ class NestEmitter {
   Expr read_partial(const Point& point) const;
 
   Result<Ok> plan();
+  Failure not_in_tile(std::size_t loop) const;
 
   Builder& builder_;
   ir::Context& context_;

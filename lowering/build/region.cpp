@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "frontend/ir/text.h"
 #include "frontend/ir/walk.h"
 #include "lowering/build/affine_view.h"
 #include "lowering/build/builder.h"
@@ -109,7 +110,8 @@ class RegionFinder {
       }
     }
     if (!any)
-      return refuse("nothing inside `" + std::string(owner_.name.text()) + "." +
+      return refuse({},
+                    "nothing inside `" + std::string(owner_.name.text()) + "." +
                         std::string(loop_.text()) + "` reads `" + std::string(tensor.text()) + "`",
                     "place it at a loop around its readers");
     return region(lower, upper, shape);
@@ -368,8 +370,10 @@ Result<Expr> Builder::largest(const ir::Equation& equation, std::size_t num_fold
   auto value = to_bound(expr, loop_name);
   if (!value)
     return refuse(
+        {},
         "the bounds of the reduction `" + std::string(equation.name.text()) + "` are not affine",
-        "write them with sums, minima, maxima and divisions by constants");
+        "write them with sums, minima, maxima and divisions by constants",
+        {{"length", ir::print(expr)}});
   poly::Space space;
   BasicSet domain;
   for (const ir::ExtentDecl& extent : algorithm.extents)
@@ -390,9 +394,10 @@ Result<Expr> Builder::largest(const ir::Equation& equation, std::size_t num_fold
   auto out = to_ir(context, BoundExpr::max({most, BoundExpr(0)}),
                    [&](const std::string& name) { return context.extent(context.symbol(name)); });
   if (!out)
-    return refuse("the largest range of the reduction `" + std::string(equation.name.text()) +
+    return refuse({},
+                  "the largest range of the reduction `" + std::string(equation.name.text()) +
                       "` is not one expression",
-                  "bound it by an extent");
+                  "bound it by an extent", {{"length", ir::print(expr)}});
   // Only extents occur, so their declared ranges are all that is known.
   return ir::simplify(context, *out, extent_ranges(algorithm));
 }

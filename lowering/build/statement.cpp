@@ -63,6 +63,20 @@ Result<std::vector<Dimension>> nest_dimensions(Builder& builder, const tree::Nes
   return out;
 }
 
+// The word of `keep` that names the loop.
+Span kept_place(const tree::Nest& nest, Symbol loop) {
+  for (std::size_t i = 0; i < nest.keep.size(); ++i)
+    if (nest.keep[i] == loop) return nest.kept.of(i);
+  return {};
+}
+
+// `12 -> 6 -> 3`: how far lanes can be merged in pairs.
+std::string halving_text(std::int64_t lanes) {
+  std::string out = std::to_string(lanes);
+  while (lanes > 0 && lanes % 2 == 0) out += " -> " + std::to_string(lanes /= 2);
+  return out;
+}
+
 }  // namespace
 
 NestEmitter::NestEmitter(Builder& builder, const tree::Nest& nest, const Region& region,
@@ -93,13 +107,12 @@ Result<Ok> NestEmitter::plan() {
     const tree::Loop& l = nest_.loops[i];
     if (space_.is_fold(l.name)) first_fold_ = i;
     if (tile_begin_ == i + 1 && (space_.is_fold(l.name) || kept(l))) tile_begin_ = i;
-    if (space_.is_fold(l.name) && l.kind == tree::LoopKind::Parallel)
-      return refuse("loop `" + std::string(nest_.name.text()) + "." + std::string(l.name.text()) +
-                        "` runs over a reduction, so its iterations meet in one result",
-                    "make a loop over the result's indices parallel");
   }
   // The tile starts at a fold loop: kept loops outside every fold loop are ordinary loops.
   tile_begin_ = std::max(tile_begin_, first_fold_);
+  for (std::size_t i = 0; i < tile_begin_; ++i)
+    if (kept(nest_.loops[i]) && space_.constant_extent(nest_.loops[i].name) != 1)
+      return not_in_tile(i);
   std::size_t vector_loop = n;
   for (std::size_t i = tile_begin_; i < n; ++i) {
     const tree::Loop& l = nest_.loops[i];
@@ -108,18 +121,22 @@ Result<Ok> NestEmitter::plan() {
     const auto length = space_.constant_extent(l.name);
     if (!length)
       return refuse(
+          fold_loop ? l.marked.span : kept_place(nest_, l.name),
           "loop `" + std::string(nest_.name.text()) + "." + std::string(l.name.text()) +
               "` has no constant length, so " +
               (fold_loop ? "it cannot be vectorized" : "its results cannot stay in registers"),
           fold_loop ? "split it by a constant and vectorize the inner loop"
                     : "split it by a constant and keep the inner loop",
-          {{"length", ir::print(space_.max_extent(l.name))}});
+          builder_.varying("length", {space_.max_extent(l.name)}));
     if (*length > 1 && l.kind != tree::LoopKind::Vector && l.kind != tree::LoopKind::Unrolled)
       return refuse(
+          kept_place(nest_, l.name),
           "loop `" + std::string(nest_.name.text()) + "." + std::string(l.name.text()) +
               "` is neither unrolled nor vectorized, so its results cannot stay in registers",
           "unroll it: `unroll " + std::string(nest_.name.text()) + "." +
-              std::string(l.name.text()) + "`");
+              std::string(l.name.text()) + "`",
+          {{"loop", std::string(nest_.name.text()) + "." + std::string(l.name.text())},
+           {"length", std::to_string(*length)}});
     if (!fold_loop) kept_.push_back(i);
     if (fold_loop) lanes_ = *length;
     if (l.kind == tree::LoopKind::Vector) {
@@ -135,10 +152,41 @@ Result<Ok> NestEmitter::plan() {
   }
   if (tile_loops_.empty()) tile_extents_.push_back(1);
   if ((lanes_ & (lanes_ - 1)) != 0)
-    return refuse("a vectorized reduction of `" + std::string(nest_.name.text()) + "` has " +
-                      std::to_string(lanes_) + " lanes",
-                  "use a power of two");
+    return refuse(nest_.loops[vector_loop].marked.span,
+                  "a vectorized reduction of `" + std::string(nest_.name.text()) + "` has " +
+                      std::to_string(lanes_) + " lanes, which cannot be merged in pairs",
+                  "use a power of two",
+                  {{"lanes", std::to_string(lanes_)}, {"merged", halving_text(lanes_)}});
   return Ok{};
+}
+
+// A kept loop that is no part of the tile: the loop that keeps it out is named.
+Failure NestEmitter::not_in_tile(std::size_t at) const {
+  const Symbol name = nest_.loops[at].name;
+  const auto path = [&](Symbol loop) {
+    return std::string(nest_.name.text()) + "." + std::string(loop.text());
+  };
+  Evidence evidence = {{"loop", path(name)}};
+  if (at < first_fold_) {
+    evidence.emplace_back("reduction begins at", path(nest_.loops[first_fold_].name));
+    return refuse(kept_place(nest_, name),
+                  "loop `" + path(name) +
+                      "` stands outside the loops of the reduction, so that "
+                      "there is one result at a time to keep, with or without it",
+                  "reorder it inside `" + path(nest_.loops[first_fold_].name) +
+                      "` and unroll or vectorize it, or leave it out of `keep`",
+                  std::move(evidence));
+  }
+  std::size_t between = at;
+  for (std::size_t i = at + 1; i < nest_.loops.size(); ++i)
+    if (!space_.is_fold(nest_.loops[i].name) &&
+        std::find(nest_.keep.begin(), nest_.keep.end(), nest_.loops[i].name) == nest_.keep.end())
+      between = i;
+  evidence.emplace_back("not kept", path(nest_.loops[between].name));
+  return refuse(kept_place(nest_, name),
+                "loop `" + path(name) + "` is kept, but `" + path(nest_.loops[between].name) +
+                    "` inside it runs over other results",
+                "keep that loop too, or reorder it outside", std::move(evidence));
 }
 
 ir::Substitution NestEmitter::index_values(const Point& point) const {
@@ -275,9 +323,11 @@ Result<Stmt> Builder::emit_placed(const tree::Nest& nest, const Region& region, 
   bool constant = false;
   const program::Space space = space_of(nest, type, binding.extents, &constant);
   if (nest.in_register && !constant)
-    return refuse("the region of `" + std::string(nest.name.text()) +
+    return refuse(nest.registered.span,
+                  "the region of `" + std::string(nest.name.text()) +
                       "` has no constant size, so it cannot stay in registers",
-                  "place it at a loop inside which its region is constant");
+                  "place it at a loop inside which its region is constant",
+                  varying("size", binding.extents));
   // The nest itself still reads the tensor from where it was.
   Env inner = env;
   inner.bindings[nest.name] = binding;

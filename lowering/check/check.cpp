@@ -7,8 +7,11 @@
 #include "frontend/base/format.h"
 #include "frontend/ir/given.h"
 #include "frontend/ir/interpret.h"
+#include "frontend/ir/text.h"
 #include "lowering/check/plan.h"
+#include "lowering/check/reach.h"
 #include "lowering/program/interpret.h"
+#include "schedules/polyhedra/instances.h"
 
 namespace tilewright::check {
 
@@ -17,6 +20,8 @@ namespace {
 // Of all tensors of one run. Each takes up to 40 bytes: its value, the ends of its interval and its bound, and
 // the program's own copy.
 constexpr std::int64_t kMaxCells = std::int64_t{1} << 26;
+// For one outcome that depends on data; the last ones have a wide magnitude.
+constexpr int kInputsTried = 4;
 
 std::string cell_text(Symbol tensor, const std::vector<std::int64_t>& cell) {
   std::string text(tensor.text());
@@ -25,14 +30,16 @@ std::string cell_text(Symbol tensor, const std::vector<std::int64_t>& cell) {
   return text + (cell.empty() ? "[]" : "]");
 }
 
-// An outcome that no run took, in words. Decisions are loops, `min` bounds and guards.
-std::string outcome_text(const std::string& decision, bool first) {
-  const std::string quoted = in_backticks(decision);
-  if (decision.find(" .. ") != std::string::npos)
-    return quoted + (first ? " was never empty" : " never ran");
-  if (decision.starts_with("min(") && decision.ends_with(")"))
-    return quoted + (first ? " was never its first operand" : " was never its second operand");
-  return quoted + (first ? " never held" : " never failed");
+// An outcome that no run took, in words.
+std::string outcome_text(const program::Coverage::Decision& decision, bool first) {
+  const std::string quoted = in_backticks(decision.text);
+  switch (decision.kind) {
+    case program::DecisionKind::Loop: return quoted + (first ? " was never empty" : " never ran");
+    case program::DecisionKind::Minimum:
+      return quoted + (first ? " was never its first operand" : " was never its second operand");
+    case program::DecisionKind::Branch: return quoted + (first ? " never held" : " never failed");
+  }
+  __builtin_unreachable();
 }
 
 class Checker {
@@ -49,6 +56,7 @@ class Checker {
       TILEWRIGHT_TRY(went_on, execute(run));
       if (!went_on) break;
     }
+    TILEWRIGHT_CHECK_OK(seek());
     conclude();
     return std::move(report_);
   }
@@ -61,10 +69,7 @@ class Checker {
     if (!runs.empty()) return runs;
     const std::vector<Candidate> chosen =
         choose_sizes(program_, options_.step_budget, options_.min_runs);
-    if (chosen.empty())
-      return fail(Code::NoSizes, {},
-                  "no sizes that were tried satisfy the declared ranges and `requires`",
-                  "widen the ranges, or name sizes that are allowed: check --sizes M=...");
+    if (chosen.empty()) return no_sizes();
     if (chosen.front().cost > options_.step_budget) {
       report_.reason = "one run at " + sizes_text(program_.extents, chosen.front().sizes) +
                        " takes about " + std::to_string(chosen.front().cost) +
@@ -78,6 +83,28 @@ class Checker {
       runs.push_back({chosen[i % chosen.size()].sizes, options_.seed + i, false});
     runs.push_back({chosen.front().sizes, options_.seed, true});
     return runs;
+  }
+
+  // At the requirement that leaves no sizes, where one is to blame.
+  Failure no_sizes() const {
+    ir::Algorithm ranges;
+    ranges.extents = algorithm_.extents;
+    const auto first = poly::first_contradiction(ranges, algorithm_.requirements);
+    if (!first)
+      return fail(Code::NoSizes, {},
+                  "no sizes that were tried satisfy the declared ranges and `requires`",
+                  "widen the ranges, or name sizes that are allowed: check --sizes M=...");
+    const auto& spans = algorithm_.requirement_spans;
+    Diagnostic d{Code::NoSizes,
+                 *first < spans.size() ? spans[*first] : Span{},
+                 "no sizes satisfy the declared ranges and `requires` up to " +
+                     in_backticks(ir::print(algorithm_.requirements[*first])),
+                 "drop a requirement, or widen it",
+                 {},
+                 {}};
+    for (std::size_t i = 0; i < *first; ++i)
+      d.evidence.emplace_back("requires", ir::print(algorithm_.requirements[i]));
+    return fail(std::move(d));
   }
 
   // False when the Program is refuted.
@@ -159,13 +186,69 @@ class Checker {
     report_.findings.push_back(std::move(diagnostic));
   }
 
-  void conclude() {
-    if (report_.verdict == Verdict::Refuted) return;
-    if (coverage_)
-      for (const program::Coverage::Decision& decision : coverage_->decisions) {
-        if (!decision.first) report_.unreached.push_back(outcome_text(decision.text, true));
-        if (!decision.second) report_.unreached.push_back(outcome_text(decision.text, false));
+  // Goes after each outcome that the plan left open.
+  Result<Ok> seek() {
+    if (!coverage_ || coverage_->missing() == 0) return Ok{};
+    Reachability reach(context_, program_);
+    for (std::size_t i = 0; i < coverage_->decisions.size(); ++i)
+      for (const bool first : {true, false}) {
+        if (refuted()) return Ok{};
+        if (taken(i, first)) continue;
+        const Reach found = reach.find(i, first);
+        if (found.kind == Reach::Kind::Impossible) {
+          report_.impossible.push_back(outcome_text(coverage_->decisions[i], first));
+          continue;
+        }
+        TILEWRIGHT_TRY(reason, found.kind == Reach::Kind::Possible
+                                   ? go_to(found, i, first)
+                                   : Result<std::string>("it could not be decided: " + found.open));
+        open_.push_back({i, first, std::move(reason)});
       }
+    return Ok{};
+  }
+
+  // Runs the Program where an outcome happens. Why it was not taken all the same, where that is so.
+  Result<std::string> go_to(const Reach& found, std::size_t decision, bool first) {
+    const std::string at = sizes_text(program_.extents, found.sizes);
+    const std::string open = found.open.empty() ? "" : ", and " + found.open;
+    if (!options_.sizes.empty())
+      return "it happens at other sizes than these, such as " + at + open;
+    if (!satisfies(program_, found.sizes)) return found.open;
+    const std::int64_t cost = cost_of_run(program_, found.sizes);
+    const std::int64_t left = options_.step_budget - report_.steps;
+    if (cost > left || !ir::count_cells(algorithm_, found.sizes, true, kMaxCells).ok())
+      return "it happens at " + at + ", where a run takes about " + std::to_string(cost) +
+             " steps and " + std::to_string(std::max<std::int64_t>(left, 0)) + " are left" + open;
+    // On data it may take other inputs than those of the runs so far.
+    Run run{found.sizes, options_.seed, false};
+    for (int tries = found.on_data ? kInputsTried : 1; tries > 0; --tries) {
+      while (found.on_data && made(run)) ++run.seed;
+      run.wide = found.on_data && tries == 1;
+      if (made(run) || report_.steps + cost > options_.step_budget) break;
+      TILEWRIGHT_TRY(went_on, execute(run));
+      if (!went_on || taken(decision, first)) break;
+    }
+    if (found.open.empty()) return "the run at " + at + " went another way than was found";
+    return found.open + "; a run at " + at + " did not take it";
+  }
+
+  bool refuted() const { return report_.verdict == Verdict::Refuted; }
+  bool taken(std::size_t decision, bool first) const {
+    const program::Coverage::Decision& one = coverage_->decisions[decision];
+    return first ? one.first : one.second;
+  }
+  bool made(const Run& run) const {
+    return std::any_of(report_.runs.begin(), report_.runs.end(), [&](const Run& other) {
+      return other.sizes == run.sizes && other.seed == run.seed && other.wide == run.wide;
+    });
+  }
+
+  void conclude() {
+    if (refuted()) return;
+    for (const Open& open : open_)
+      if (!taken(open.decision, open.first))
+        report_.unreached.push_back(
+            {outcome_text(coverage_->decisions[open.decision], open.first), open.reason});
     if (report_.runs.empty()) return;
     const auto made = static_cast<int>(report_.runs.size());
     if (options_.sizes.empty() && made < options_.min_runs) {
@@ -187,49 +270,16 @@ class Checker {
   const Options& options_;
   Report report_;
   std::optional<program::Coverage> coverage_;
+  // Outcomes that may happen and that no run had taken, with the reason; a later run may still have.
+  struct Open {
+    std::size_t decision;
+    bool first;
+    std::string reason;
+  };
+  std::vector<Open> open_;
 };
 
 }  // namespace
-
-Result<Ok> check_interface(const ir::Algorithm& algorithm, const program::Program& program) {
-  for (const auto& [what, name] :
-       {std::pair{"a program", program.name}, std::pair{"a program for", program.algorithm}})
-    if (!(name == algorithm.name))
-      return fail(Code::ProgramInterface, {},
-                  std::string(what) + " " + in_backticks(name.text()) +
-                      ", used with the algorithm " + in_backticks(algorithm.name.text()),
-                  "give the program the algorithm's name, or give its own algorithm");
-  std::string wrong;
-  std::size_t matched = 0;
-  auto match = [&](Symbol name, ir::ScalarType type, const std::vector<ir::Expr>& shape,
-                   bool is_output) {
-    const program::Parameter* parameter = program.find_parameter(name);
-    const bool fits = parameter != nullptr && parameter->type == type &&
-                      parameter->shape == shape && parameter->is_output == is_output;
-    if (fits)
-      ++matched;
-    else if (wrong.empty())
-      wrong = name.text();
-  };
-  for (const ir::Input& input : algorithm.inputs) match(input.name, input.type, input.shape, false);
-  for (const ir::Equation* output : algorithm.outputs())
-    match(output->name, output->type, output->shape, true);
-  if (wrong.empty() && matched != program.parameters.size()) {
-    for (const program::Parameter& parameter : program.parameters)
-      if (!algorithm.find_input(parameter.name) && !algorithm.find_equation(parameter.name))
-        wrong = parameter.name.text();
-  }
-  for (const ir::ExtentDecl& extent : program.extents)
-    if (wrong.empty() && algorithm.find_extent(extent.name) == nullptr) wrong = extent.name.text();
-  if (wrong.empty() && algorithm.extents.size() != program.extents.size())
-    wrong = algorithm.extents[std::min(algorithm.extents.size() - 1, program.extents.size())]
-                .name.text();
-  if (wrong.empty()) return Ok{};
-  return fail(Code::ProgramInterface, {},
-              in_backticks(wrong) + " is not the same in the program and in the algorithm " +
-                  in_backticks(algorithm.name.text()),
-              "give both the same extents, inputs and outputs, with equal types and shapes");
-}
 
 Result<Report> check_program(ir::Context& context, const ir::Algorithm& algorithm,
                              const program::Program& program, const Options& options) {

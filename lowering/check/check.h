@@ -2,8 +2,10 @@
 //
 // Until the prover judges a Program, this does: it runs the Program against the algorithm's interpreter at
 // small sizes chosen to reach every guard and tail, and compares each output cell within the bound that the
-// law states (frontend/ir/interpret.h). What no run reached is listed. Laws: deterministic; work is bounded
-// by a budget of steps, not of time; a Program that is refuted comes with sizes and a seed that show it again.
+// law states (frontend/ir/interpret.h). For an outcome that no run took, reach.h gives sizes at which it
+// happens, which are run too, or shows that there are none; what is left is listed with the reason. Laws:
+// deterministic; work is bounded by a budget of steps and of isl's operations, not of time; a Program that is
+// refuted comes with sizes and a seed that show it again.
 // Tests: tests/unit/lowering/check.
 #pragma once
 
@@ -39,6 +41,13 @@ struct Run {
   bool wide = false;
 };
 
+// An outcome of a decision that no run took, though it may happen: "`i < M` never held".
+struct Unreached {
+  std::string outcome;
+  std::string reason;
+  friend bool operator==(const Unreached&, const Unreached&) = default;
+};
+
 struct Report {
   Verdict verdict = Verdict::NotChecked;
   std::vector<Run> runs;  // made, in order
@@ -46,8 +55,9 @@ struct Report {
   std::int64_t cells = 0;  // output cells compared with a finite bound
   std::int64_t cells_without_bound = 0;  // where the algorithm claims nothing
   double worst_ratio = 0;  // largest error / bound of a cell
+  std::vector<Unreached> unreached;
   std::vector<std::string>
-      unreached;  // outcomes of decisions that no run took: "never taken: i < M"
+      impossible;  // outcomes that no run can take at any sizes that are allowed
   std::string reason;  // why NotChecked
   std::vector<Diagnostic> findings;  // of a refuted Program
 };
@@ -64,6 +74,7 @@ Result<Report> check_program(ir::Context& context, const ir::Algorithm& algorith
 std::string sizes_text(const std::vector<ir::ExtentDecl>& extents, const ir::Bindings& sizes);
 // "checked for sizes M=1 N=7, M=0 N=0; 2 outcomes not reached", "refuted", "not checked: ...".
 std::string verdict_line(const program::Program& program, const Report& report);
-Json to_json(const program::Program& program, const Report& report);
+// In full: the impossible outcomes by name too, not only their number.
+Json to_json(const program::Program& program, const Report& report, bool in_full = false);
 
 }  // namespace tilewright::check

@@ -181,6 +181,10 @@ void drop_superfluous(std::vector<Weighed>& chosen) {
 
 }  // namespace
 
+std::int64_t cost_of_run(const program::Program& program, const ir::Bindings& sizes) {
+  return dry_run(program, sizes).cost + cells(program, sizes);
+}
+
 std::vector<Candidate> choose_sizes(const program::Program& program, std::int64_t step_budget,
                                     int min_runs) {
   std::vector<Weighed> weighed;

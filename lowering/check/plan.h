@@ -45,5 +45,7 @@ struct DryRun {
   std::int64_t cost = 0;
 };
 DryRun dry_run(const program::Program& program, const ir::Bindings& sizes);
+// About how many steps one run takes, its inputs and outputs included.
+std::int64_t cost_of_run(const program::Program& program, const ir::Bindings& sizes);
 
 }  // namespace tilewright::check

@@ -45,7 +45,7 @@ std::string verdict_line(const program::Program& program, const Report& report) 
   return text;
 }
 
-Json to_json(const program::Program& program, const Report& report) {
+Json to_json(const program::Program& program, const Report& report, bool in_full) {
   Json runs = Json::array();
   for (const Run& run : report.runs) {
     Json sizes = Json::object();
@@ -59,7 +59,12 @@ Json to_json(const program::Program& program, const Report& report) {
     runs.push(std::move(entry));
   }
   Json unreached = Json::array();
-  for (const std::string& outcome : report.unreached) unreached.push(outcome);
+  for (const Unreached& one : report.unreached) {
+    Json entry = Json::object();
+    entry.set("outcome", one.outcome);
+    entry.set("reason", one.reason);
+    unreached.push(std::move(entry));
+  }
   Json out = Json::object();
   out.set("verdict", verdict_text(report.verdict));
   if (!report.reason.empty()) out.set("reason", report.reason);
@@ -69,6 +74,11 @@ Json to_json(const program::Program& program, const Report& report) {
   out.set("cells_without_bound", report.cells_without_bound);
   out.set("worst_error_over_bound", report.worst_ratio);
   out.set("unreached", std::move(unreached));
+  out.set("impossible", static_cast<std::int64_t>(report.impossible.size()));
+  if (!in_full) return out;
+  Json impossible = Json::array();
+  for (const std::string& outcome : report.impossible) impossible.push(outcome);
+  out.set("impossible_outcomes", std::move(impossible));
   return out;
 }
 

@@ -215,7 +215,7 @@ Buffer Emitter::make_register_buffer(const program::Alloc& alloc) {
       state_.refuse(Code::RegisterIndex,
                     "register buffer `" + std::string(alloc.buffer.text()) +
                         "` has an extent that is not constant",
-                    "tile to constant sizes, or keep it on the stack");
+                    "tile to constant sizes, or keep it on the stack", alloc.buffer);
       return buffer;
     }
     buffer.extents.push_back(index->constant);
@@ -228,7 +228,7 @@ Buffer Emitter::make_register_buffer(const program::Alloc& alloc) {
   if (buffer.extents.back() > kMostCells || rows * last > kMostCells) {
     state_.refuse(Code::RegisterIndex,
                   "register buffer `" + std::string(alloc.buffer.text()) + "` is too large",
-                  "keep it on the stack");
+                  "keep it on the stack", alloc.buffer);
     return buffer;
   }
   llvm::Type* element = register_type(state_.llvm, alloc.type);
@@ -279,7 +279,7 @@ std::optional<std::vector<int>> Emitter::register_cells(const Buffer& buffer,
     state_.refuse(Code::RegisterIndex,
                   "an index of register buffer `" + std::string(name.text()) +
                       "` is neither constant nor a vector lane of the last dimension",
-                  "unroll the loops over it, or keep the buffer on the stack");
+                  "unroll the loops over it, or keep the buffer on the stack", name);
     return std::nullopt;
   }
   row = buffer.rows[row_number];
@@ -312,7 +312,7 @@ void Emitter::store_register(const Buffer& buffer, const program::Store& store, 
       // One lane at most is on: pick it.
       state_.refuse(Code::RegisterIndex,
                     "lanes of a vector loop store to one cell of a register buffer",
-                    "fold into one cell per lane, then merge the cells");
+                    "fold into one cell per lane, then merge the cells", store.buffer);
       return;
     }
     if (mask_.lanes) scalar = b_.CreateSelect(any(mask_.lanes), scalar, old);
@@ -379,7 +379,7 @@ void Emitter::allocate(const program::Alloc& alloc) {
         state_.refuse(Code::UnsupportedByTarget,
                       "stack buffer `" + std::string(alloc.buffer.text()) +
                           "` is not of a small constant size",
-                      "keep it in workspace");
+                      "keep it in workspace", alloc.buffer);
         return;
       }
       cells *= index->constant;

@@ -64,7 +64,7 @@ std::vector<Emitter::Capture> Emitter::captures(const program::For& loop) {
         state_.refuse(
             Code::RegisterIndex,
             "register buffer `" + std::string(name.text()) + "` is used across a parallel loop",
-            "allocate it inside the parallel loop");
+            "allocate it inside the parallel loop", name);
         continue;
       }
       result.push_back({name, true, it->second.base});

@@ -147,7 +147,7 @@ void Emitter::emit_unrolled(const program::For& loop) {
     return state_.refuse(
         Code::BadLoopBounds,
         "unrolled loop `" + std::string(loop.var.text()) + "` has no small constant bounds",
-        "split it by a constant first");
+        "split it by a constant first", loop.var);
   for (std::int64_t i = lower->constant; i < upper->constant && !state_.error; ++i) {
     bind(loop.var, {b_.getInt64(i), false});
     emit(loop.body);
@@ -160,19 +160,19 @@ void Emitter::emit_vector(const program::For& loop) {
   const std::string name(loop.var.text());
   if (!lower || !upper || lower->variable || upper->variable || lower->stride || upper->stride)
     return state_.refuse(Code::BadLoopBounds, "vector loop `" + name + "` has no constant bounds",
-                         "split it by a constant first");
+                         "split it by a constant first", loop.var);
   const std::int64_t width = upper->constant - lower->constant;
   if (width > kMostLanes)
     return state_.refuse(Code::BadLoopBounds,
                          "vector loop `" + name + "` has " + std::to_string(width) +
                              " lanes, the most is " + std::to_string(kMostLanes),
-                         "split it by at most " + std::to_string(kMostLanes) + " first");
+                         "split it by at most " + std::to_string(kMostLanes) + " first", loop.var);
   if (width <= 0) return;
   if (width == 1) return emit_unrolled(loop);
   if (lanes_ > 1)
     return state_.refuse(Code::NestedVector,
                          "vector loop `" + name + "` lies inside another vector loop",
-                         "unroll one of them, or fuse them first");
+                         "unroll one of them, or fuse them first", loop.var);
   lanes_ = static_cast<int>(width);
   bind(loop.var, {nullptr, true}, LaneIndex{nullptr, lower->constant, b_.getInt64(1)});
   emit(loop.body);

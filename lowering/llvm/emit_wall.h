@@ -75,7 +75,8 @@ struct ModuleState {
   std::unordered_map<Symbol, std::pair<llvm::MDNode*, llvm::MDNode*>> alias;  // scope, disjoint
   int num_tasks = 0;
 
-  void refuse(Code code, std::string message, std::string remedy);
+  // `about`: the loop or buffer at fault.
+  void refuse(Code code, std::string message, std::string remedy, Symbol about = {});
   llvm::Constant* text(std::string_view value);  // a private string, terminated
   // A function that holds kernel code: the target's processor and vector width.
   llvm::Function* make_function(llvm::FunctionType* type, const std::string& name, bool exported);

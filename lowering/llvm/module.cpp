@@ -4,12 +4,14 @@
 #include <llvm/IR/Constants.h>
 
 #include "lowering/llvm/emit_wall.h"
+#include "lowering/program/places.h"
 
 namespace tilewright::llvm_wall {
 
-void ModuleState::refuse(Code code, std::string message, std::string remedy) {
+void ModuleState::refuse(Code code, std::string message, std::string remedy, Symbol about) {
   if (error) return;
-  error = Diagnostic{code, {}, std::move(message), std::move(remedy), {}};
+  error = Diagnostic{
+      code, program::place_of(program, about), std::move(message), std::move(remedy), {}};
   error->evidence.emplace_back("program", std::string(program.name.text()));
 }
 

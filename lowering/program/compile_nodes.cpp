@@ -60,8 +60,8 @@ class Compiler {
     return id;
   }
 
-  int decide(std::string text) {
-    out_.coverage_.decisions.push_back({std::move(text), false, false});
+  int decide(DecisionKind kind, std::string text) {
+    out_.coverage_.decisions.push_back({kind, std::move(text), false, false});
     return static_cast<int>(out_.coverage_.decisions.size()) - 1;
   }
 
@@ -84,7 +84,7 @@ class Compiler {
     if (!op || op->op != OpCode::Min) return Ok{};
     TILEWRIGHT_TRY(a, out_.builder_->compile(op->args[0]));
     TILEWRIGHT_TRY(b, out_.builder_->compile(op->args[1]));
-    node.min_bounds.push_back({a, b, decide(ir::print(bound))});
+    node.min_bounds.push_back({a, b, decide(DecisionKind::Minimum, ir::print(bound))});
     return Ok{};
   }
 
@@ -122,8 +122,9 @@ class Compiler {
     const Expr bounds[] = {loop.lower, loop.upper};
     TILEWRIGHT_CHECK_OK(compile_exprs(node, bounds, false));
     if (!constant)
-      node.decision = decide(std::string(loop.var.text()) + " in " + ir::print(loop.lower) +
-                             " .. " + ir::print(loop.upper));
+      node.decision =
+          decide(DecisionKind::Loop, std::string(loop.var.text()) + " in " + ir::print(loop.lower) +
+                                         " .. " + ir::print(loop.upper));
     TILEWRIGHT_CHECK_OK(add_min_bound(node, loop.lower));
     TILEWRIGHT_CHECK_OK(add_min_bound(node, loop.upper));
     out_.builder_->end_flat();
@@ -149,7 +150,7 @@ class Compiler {
   Result<Ok> compile_into(Node& node, const If& branch) {
     TILEWRIGHT_CHECK_OK(compile_exprs(node, {&branch.condition, 1}, false));
     out_.builder_->end_flat();
-    node.decision = decide(ir::print(branch.condition));
+    node.decision = decide(DecisionKind::Branch, ir::print(branch.condition));
     TILEWRIGHT_CHECK_OK(add_child(node, branch.then_body));
     if (branch.else_body) TILEWRIGHT_CHECK_OK(add_child(node, branch.else_body));
     return Ok{};

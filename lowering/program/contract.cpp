@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "frontend/ir/walk.h"
+#include "lowering/program/places.h"
 
 namespace tilewright::program {
 
@@ -127,7 +128,8 @@ class CheckList {
 // A stack discipline: a buffer lies after the buffers around it; siblings share their bytes.
 class WorkspacePlanner {
  public:
-  WorkspacePlanner(ir::Context& context, WorkspacePlan& plan) : context_(context), plan_(plan) {}
+  WorkspacePlanner(ir::Context& context, const Program& program, WorkspacePlan& plan)
+      : context_(context), program_(program), plan_(plan) {}
 
   // Bytes needed up to the end of everything in `stmt`, when it begins at `offset`.
   Result<Expr> place(Stmt stmt, Expr offset) {
@@ -188,7 +190,7 @@ class WorkspacePlanner {
     for (Expr extent : alloc.extents) {
       const Expr size = ir::substitute(context_, extent, lets_);
       if (!ir::free_vars(size).empty() || !ir::reads(size).empty())
-        return fail(Code::WorkspaceExtent, {},
+        return fail(Code::WorkspaceExtent, place_of(program_, alloc.buffer),
                     "the size of workspace buffer `" + std::string(alloc.buffer.text()) +
                         "` depends on a loop variable, so no query can give it",
                     "allocate for the largest tile: an extent over the sizes alone");
@@ -204,6 +206,7 @@ class WorkspacePlanner {
   }
 
   ir::Context& context_;
+  const Program& program_;
   WorkspacePlan& plan_;
   ir::Substitution lets_;
   std::int64_t lanes_ = 1;
@@ -246,7 +249,8 @@ Result<Contract> derive_contract(ir::Context& context, const Program& program) {
   contract.checks = CheckList(program, contract.bindings).make();
   contract.workspace.workers = context.symbol("workers");
   TILEWRIGHT_TRY(
-      total, WorkspacePlanner(context, contract.workspace).place(program.body, context.index(0)));
+      total,
+      WorkspacePlanner(context, program, contract.workspace).place(program.body, context.index(0)));
   contract.workspace.total = total;
   return contract;
 }

@@ -12,6 +12,7 @@
 #include "frontend/ir/cells.h"
 #include "frontend/ir/given.h"
 #include "frontend/ir/text.h"
+#include "lowering/program/places.h"
 #include "lowering/program/text.h"
 
 namespace tilewright::program {
@@ -76,7 +77,7 @@ class Execution {
         cell[d] = rest % buffer.shape[d];
       Diagnostic out{
           Code::OutputNotWritten,
-          {},
+          place_of(program_, buffer.name),
           "a cell of the output `" + std::string(buffer.name.text()) + "` is never written",
           "store every cell of an output",
           {}};
@@ -109,7 +110,7 @@ class Execution {
               (node.column ? lanes_.n : 1);
     if (steps_ > options_.step_limit) {
       Diagnostic out{Code::ProgramLimit,
-                     {},
+                     place_of(program_, node.stmt),
                      "the program reached the interpreter's step limit",
                      "run it at smaller sizes, or raise the limit",
                      {}};
@@ -282,7 +283,7 @@ class Execution {
           cells <= kMaxCells)
         continue;
       Diagnostic out{Code::ProgramLimit,
-                     {},
+                     place_of(program_, node.stmt),
                      "`" + std::string(buffer.name.text()) + "` cannot have these extents",
                      "give a buffer extents that are not negative, and fewer cells",
                      {}};
@@ -311,7 +312,7 @@ class Execution {
     const bool is_access = !bad.instr || bad.instr->kind == ir::Instr::Kind::Read;
     if (is_access) return refuse(describe(node, access_.trap()), access_.trap().lane);
     Diagnostic out{Code::ProgramUndefined,
-                   {},
+                   place_of(program_, node.stmt),
                    "`" + ir::print(bad.instr->expr) + "` has no value here",
                    "guard the statement so that it runs only where the operation is defined",
                    {}};
@@ -319,7 +320,7 @@ class Execution {
   }
 
   Diagnostic describe(const Node& node, const Trap& trap) const {
-    Diagnostic out{Code::BufferOutOfBounds, {}, "", "", {}};
+    Diagnostic out{Code::BufferOutOfBounds, place_of(program_, node.stmt), "", "", {}};
     const std::string name(trap.buffer->name.text());
     const std::string verb = trap.writes ? "writes" : "reads";
     switch (trap.kind) {

@@ -12,11 +12,15 @@
 
 namespace tilewright::program {
 
-// Which way each decision of the Program went over one or more runs. Decisions are numbered in
-// pre-order: every If (taken, not taken), every non-constant loop (no iteration, at least one), and
-// every loop or extent bound that is a `min` (first operand smaller, second operand smaller).
+// Branch: an If (taken, not taken). Loop: one with a bound that is not constant (no iteration, at least one).
+// Minimum: a loop or extent bound that is a `min` (first operand smaller, second operand smaller).
+enum class DecisionKind : std::uint8_t { Branch, Loop, Minimum };
+
+// Which way each decision of the Program went over one or more runs. Decisions are numbered in pre-order,
+// a loop before its minima.
 struct Coverage {
   struct Decision {
+    DecisionKind kind = DecisionKind::Branch;
     std::string text;  // the guard or bound, printed
     bool first = false;
     bool second = false;

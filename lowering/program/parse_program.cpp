@@ -6,6 +6,7 @@
 
 #include "frontend/base/format.h"
 #include "frontend/ir/declarations.h"
+#include "lowering/program/places.h"
 #include "lowering/program/text.h"
 #include "lowering/program/verify.h"
 
@@ -52,6 +53,10 @@ class Reader {
     if (!cursor_.failed())
       for (Diagnostic& d : verify(program_, &spans_)) cursor_.report(std::move(d));
     if (cursor_.failed()) return Failure{cursor_.take_diagnostics()};
+    auto places = std::make_shared<Places>();
+    places->stmts = std::move(spans_.stmts);
+    places->names = std::move(name_spans_);
+    program_.places = std::move(places);
     return std::move(program_);
   }
 
@@ -97,6 +102,7 @@ class Reader {
       return false;
     auto tensor = ir::parse_tensor_type(cursor_, extents_);
     declare_tensor(*name, tensor);
+    name_spans_.emplace(context_.symbol(name->text), name->span);
     if (!tensor) return false;
     program_.parameters.push_back(
         {context_.symbol(name->text), tensor->type, std::move(tensor->shape), is_output});
@@ -170,6 +176,7 @@ class Reader {
   // A body in which the name has this meaning.
   Stmt body_with(const Token& name, const Meaning& meaning, std::string_view after) {
     const bool fresh = names_.declare(name, meaning);
+    name_spans_.emplace(context_.symbol(name.text), name.span);
     Stmt body = braces(after);
     if (fresh) scope_.forget(context_.symbol(name.text));
     return fresh ? body : Stmt();
@@ -341,6 +348,7 @@ class Reader {
   Elaborator extents_;
   Elaborator names_;
   ProgramSpans spans_;
+  std::unordered_map<Symbol, Span> name_spans_;  // of what statements bind, and of parameters
   Program program_;
 };
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "lowering/program/places.h"
+
 namespace tilewright::program {
 
 namespace {
@@ -19,6 +21,18 @@ const Parameter* Program::find_parameter(Symbol wanted) const {
   auto it = std::find_if(parameters.begin(), parameters.end(),
                          [&](const Parameter& p) { return p.name == wanted; });
   return it == parameters.end() ? nullptr : &*it;
+}
+
+Span place_of(const Program& program, Stmt stmt) {
+  if (!program.places) return {};
+  const auto it = program.places->stmts.find(stmt);
+  return it == program.places->stmts.end() ? Span{} : it->second;
+}
+
+Span place_of(const Program& program, Symbol name) {
+  if (!program.places) return {};
+  const auto it = program.places->names.find(name);
+  return it == program.places->names.end() ? Span{} : it->second;
 }
 
 bool operator==(const Program& a, const Program& b) {

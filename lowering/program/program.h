@@ -13,6 +13,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "frontend/ir/algorithm.h"
@@ -161,6 +162,8 @@ struct Parameter {
   bool is_output = false;
 };
 
+struct Places;  // places.h
+
 // One function of the library. Extents and requirements are those of the algorithm, with the
 // schedule's guard.
 struct Program {
@@ -170,6 +173,7 @@ struct Program {
   std::vector<Expr> requirements;
   std::vector<Parameter> parameters;  // inputs in order of declaration, then outputs
   Stmt body;
+  std::shared_ptr<const Places> places;  // null unless it was read from a text; not content
 
   const Parameter* find_parameter(Symbol name) const;
 };

@@ -21,10 +21,10 @@ std::string ComputeAt::print() const {
 }
 
 Result<Ok> ComputeAt::apply(Target& target) const {
-  TILEWRIGHT_TRY(nest, find_nest(target, equation, at.span));
+  TILEWRIGHT_TRY(nest, find_nest(target, equation, equation.span));
   TILEWRIGHT_TRY(owner, find_loop(target, at));
   if (nest->stage)
-    return refuse(at.span, "`" + std::string(equation.text()) + "` is a staged copy",
+    return refuse(equation.span, "`" + std::string(equation.text()) + "` is a staged copy",
                   "a staged copy stands at the loop that its `stage` names",
                   {{"nest", std::string(equation.text())},
                    {"loop", loop_path(*owner.nest, owner.loop().name)}});
@@ -36,12 +36,13 @@ Result<Ok> ComputeAt::apply(Target& target) const {
   const ir::Equation* e = target.algorithm.find_equation(equation);
   if (e && e->is_output)
     return refuse(
-        at.span,
+        equation.span,
         "`" + std::string(equation.text()) + "` is an output, of which every cell is needed",
         "place an equation that is not an output",
         {{"nest", std::string(equation.text())},
          {"loop", loop_path(*owner.nest, owner.loop().name)}});
   nest->at = tree::LoopRef{owner.nest->name, owner.loop().name};
+  nest->placed = {at.span};
   return Ok{};
 }
 

@@ -46,6 +46,14 @@ Result<Ok> apply(const Directive& directive, Target& target) {
   return Ok{};
 }
 
+std::vector<Symbol> symbols(const std::vector<Word>& words) { return {words.begin(), words.end()}; }
+
+tree::Places places(const std::vector<Word>& words) {
+  tree::Places out;
+  for (const Word& word : words) out.spans.push_back(word.span);
+  return out;
+}
+
 std::string print(const LoopName& name) {
   std::string text(name.nest.text());
   if (!text.empty()) text += '.';
@@ -80,7 +88,7 @@ std::optional<LoopName> Reader::loop_name() {
   return out;
 }
 
-std::optional<Symbol> Reader::name(std::string_view what) {
+std::optional<Word> Reader::name(std::string_view what) {
   auto token = cursor.expect_name(what, "write a name");
   if (!token) return std::nullopt;
   if (token->text.find('.') != std::string_view::npos) {
@@ -90,17 +98,17 @@ std::optional<Symbol> Reader::name(std::string_view what) {
         "write a name without a dot");
     return std::nullopt;
   }
-  return context.symbol(token->text);
+  return Word(context.symbol(token->text), token->span);
 }
 
-std::optional<Symbol> Reader::path(std::string_view what) {
+std::optional<Word> Reader::path(std::string_view what) {
   auto token = cursor.expect_name(what, "write a name");
   if (!token) return std::nullopt;
-  return context.symbol(token->text);
+  return Word(context.symbol(token->text), token->span);
 }
 
-std::optional<std::vector<Symbol>> Reader::names(std::string_view what) {
-  std::vector<Symbol> out;
+std::optional<std::vector<Word>> Reader::names(std::string_view what) {
+  std::vector<Word> out;
   do {
     auto one = name(what);
     if (!one) return std::nullopt;
@@ -176,8 +184,8 @@ Result<Ok> not_kept(const tree::Nest& nest, Symbol loop, Span span) {
                 "split and fuse before `keep`", {{"loop", loop_path(nest, loop)}});
 }
 
-Result<Ok> split_loop(Target& target, const FoundLoop& found, std::int64_t factor, Symbol outer,
-                      Symbol inner, Span span) {
+Result<Ok> split_loop(Target& target, const FoundLoop& found, std::int64_t factor,
+                      const Word& outer, const Word& inner, Span span) {
   tree::Nest& nest = *found.nest;
   const tree::Loop old = found.loop();
   if (old.kind == tree::LoopKind::Vector || old.kind == tree::LoopKind::Unrolled)
@@ -188,15 +196,16 @@ Result<Ok> split_loop(Target& target, const FoundLoop& found, std::int64_t facto
     return refuse(span, "loop `" + std::string(old.name.text()) + "` is peeled already",
                   "split it before `peel`", {{"loop", loop_path(nest, old.name)}});
   TILEWRIGHT_CHECK_OK(not_kept(nest, old.name, span));
-  for (Symbol name : {outer, inner})
+  for (const Word& name : {outer, inner})
     if (has_name(target, nest, name))
-      return refuse(span,
+      return refuse(name.span.none() ? span : name.span,
                     "nest `" + std::string(nest.name.text()) + "` has a loop `" +
                         std::string(name.text()) + "` already",
                     "choose another name after `as`",
                     {{"loop", loop_path(nest, old.name)}, {"taken", std::string(name.text())}});
   if (outer == inner)
-    return refuse(span, "both parts are named `" + std::string(outer.text()) + "`",
+    return refuse(inner.span.none() ? span : inner.span,
+                  "both parts are named `" + std::string(outer.text()) + "`",
                   "choose two names after `as`",
                   {{"loop", loop_path(nest, old.name)}, {"taken", std::string(outer.text())}});
   const auto place = [](const tree::Nest& n, const tree::Loop& l) {
@@ -210,10 +219,10 @@ Result<Ok> split_loop(Target& target, const FoundLoop& found, std::int64_t facto
               std::string(old.name.text()) + "`",
           "split the loop before placing anything in it",
           {{"loop", loop_path(nest, old.name)}, {"placed", std::string(other.name.text())}});
-  nest.steps.push_back(tree::SplitStep{old.name, factor, outer, inner});
-  nest.loops[found.index] = {outer, old.kind, old.peel};
+  nest.steps.push_back(tree::SplitStep{old.name, factor, outer, inner, {span}});
+  nest.loops[found.index] = {outer, old.kind, old.peel, old.marked, old.peeled};
   nest.loops.insert(nest.loops.begin() + static_cast<std::ptrdiff_t>(found.index) + 1,
-                    {inner, tree::LoopKind::Serial, false});
+                    {inner, tree::LoopKind::Serial, false, {inner.span}, {}});
   return Ok{};
 }
 
@@ -231,12 +240,15 @@ Result<Ok> mark_constant_loop(Target& target, const LoopName& name,
                     "mark the inner loop of the split",
                     {{"loop", loop_path(*found.nest, found.loop().name)}});
     found.loop().kind = kind;
+    found.loop().marked = {name.span};
     return Ok{};
   }
   const std::string base(found.loop().name.text());
   TILEWRIGHT_CHECK_OK(split_loop(target, found, *factor, target.context.symbol(base + "_o"),
                                  target.context.symbol(base + std::string(suffix)), name.span));
-  found.nest->loops[found.index + 1].kind = kind;
+  tree::Loop& inner = found.nest->loops[found.index + 1];
+  inner.kind = kind;
+  inner.marked = {name.span};
   return Ok{};
 }
 

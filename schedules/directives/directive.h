@@ -19,6 +19,19 @@
 
 namespace tilewright::directives {
 
+// A name in a directive, and where it stands, which is not content.
+struct Word {
+  Symbol symbol;
+  Span span;
+  Word() = default;
+  Word(Symbol name, Span at = {}) : symbol(name), span(at) {}
+  operator Symbol() const { return symbol; }
+  std::string_view text() const { return symbol.text(); }
+  friend bool operator==(const Word& a, const Word& b) { return a.symbol == b.symbol; }
+};
+std::vector<Symbol> symbols(const std::vector<Word>& words);
+tree::Places places(const std::vector<Word>& words);
+
 // `c.io`, or `io` alone where one nest has a loop of that name. Places in the text are not content.
 struct LoopName {
   Symbol nest;
@@ -42,17 +55,17 @@ struct Reader {
   TextCursor& cursor;
 
   std::optional<LoopName> loop_name();
-  std::optional<Symbol> name(std::string_view what);  // without a dot: a loop, a dimension
-  std::optional<Symbol> path(std::string_view what);  // of an equation or tensor: `layer.peak`
-  std::optional<std::vector<Symbol>> names(std::string_view what);  // `a, b, c`
+  std::optional<Word> name(std::string_view what);  // without a dot: a loop, a dimension
+  std::optional<Word> path(std::string_view what);  // of an equation or tensor: `layer.peak`
+  std::optional<std::vector<Word>> names(std::string_view what);  // `a, b, c`
   std::optional<std::int64_t> factor();  // an integer, at least 1
 };
 
 struct Split {
   LoopName loop;
   std::int64_t factor = 1;
-  Symbol outer;
-  Symbol inner;
+  Word outer;
+  Word inner;
   static std::optional<Split> parse(Reader& reader);
   std::string print() const;
   Result<Ok> apply(Target& target) const;
@@ -64,7 +77,7 @@ struct Tile {
   LoopName second;
   std::int64_t first_factor = 1;
   std::int64_t second_factor = 1;
-  std::vector<Symbol> names;  // first outer, second outer, first inner, second inner
+  std::vector<Word> names;  // first outer, second outer, first inner, second inner
   static std::optional<Tile> parse(Reader& reader);
   std::string print() const;
   Result<Ok> apply(Target& target) const;
@@ -72,21 +85,18 @@ struct Tile {
 };
 
 struct Reorder {
-  Symbol nest;
-  std::vector<Symbol> loops;
-  Span span;
+  Word nest;
+  std::vector<Word> loops;
   static std::optional<Reorder> parse(Reader& reader);
   std::string print() const;
   Result<Ok> apply(Target& target) const;
-  friend bool operator==(const Reorder& a, const Reorder& b) {
-    return a.nest == b.nest && a.loops == b.loops;
-  }
+  friend bool operator==(const Reorder&, const Reorder&) = default;
 };
 
 struct Fuse {
   LoopName outer;
   LoopName inner;
-  Symbol fused;
+  Word fused;
   static std::optional<Fuse> parse(Reader& reader);
   std::string print() const;
   Result<Ok> apply(Target& target) const;
@@ -94,7 +104,7 @@ struct Fuse {
 };
 
 struct ComputeAt {
-  Symbol equation;
+  Word equation;
   LoopName at;
   static std::optional<ComputeAt> parse(Reader& reader);
   std::string print() const;
@@ -103,12 +113,11 @@ struct ComputeAt {
 };
 
 struct Inline {
-  std::vector<Symbol> equations;
-  Span span;
+  std::vector<Word> equations;
   static std::optional<Inline> parse(Reader& reader);
   std::string print() const;
   Result<Ok> apply(Target& target) const;
-  friend bool operator==(const Inline& a, const Inline& b) { return a.equations == b.equations; }
+  friend bool operator==(const Inline&, const Inline&) = default;
 };
 
 // With a factor the loop `i` is split first: `i_o` outside, `i_u` (or `i_v` for vectorize) inside.
@@ -141,31 +150,25 @@ struct Parallel {
 struct StageCopy {
   tree::Stage stage;
   LoopName at;
-  Symbol buffer;
-  Span span;
+  Word buffer;
   static std::optional<StageCopy> parse(Reader& reader);
   // The same without `at nest.loop`, which the tree form has around it.
   static std::optional<StageCopy> parse_in_tree(Reader& reader);
   std::string print() const;
   Result<Ok> apply(Target& target) const;
-  friend bool operator==(const StageCopy& a, const StageCopy& b) {
-    return a.stage == b.stage && a.at == b.at && a.buffer == b.buffer;
-  }
+  friend bool operator==(const StageCopy&, const StageCopy&) = default;
 
  private:
   static std::optional<StageCopy> parse_with(Reader& reader, bool with_place);
 };
 
 struct Keep {
-  Symbol nest;
-  std::vector<Symbol> loops;  // empty: the equation's whole region
-  Span span;
+  Word nest;
+  std::vector<Word> loops;  // empty: the equation's whole region
   static std::optional<Keep> parse(Reader& reader);
   std::string print() const;
   Result<Ok> apply(Target& target) const;
-  friend bool operator==(const Keep& a, const Keep& b) {
-    return a.nest == b.nest && a.loops == b.loops;
-  }
+  friend bool operator==(const Keep&, const Keep&) = default;
 };
 
 struct Peel {
@@ -212,8 +215,8 @@ struct FoundLoop {
 Result<FoundLoop> find_loop(Target& target, const LoopName& name);
 Result<tree::Nest*> find_nest(Target& target, Symbol name, Span span);
 // Replaces a loop by `outer`, `inner` in its place.
-Result<Ok> split_loop(Target& target, const FoundLoop& found, std::int64_t factor, Symbol outer,
-                      Symbol inner, Span span);
+Result<Ok> split_loop(Target& target, const FoundLoop& found, std::int64_t factor,
+                      const Word& outer, const Word& inner, Span span);
 // Marks a loop that runs a constant number of times; with a factor, the inner part of a split named by suffix.
 Result<Ok> mark_constant_loop(Target& target, const LoopName& name,
                               std::optional<std::int64_t> factor, tree::LoopKind kind,

@@ -56,7 +56,7 @@ Result<Ok> Fuse::apply(Target& target) const {
                    {"inner", loop_path(*b.nest, b.loop().name)}});
   if (has_name(target, *a.nest, fused))
     return refuse(
-        outer.span, "the nest has a loop `" + std::string(fused.text()) + "` already",
+        fused.span, "the nest has a loop `" + std::string(fused.text()) + "` already",
         "choose another name after `as`",
         {{"nest", std::string(a.nest->name.text())}, {"taken", std::string(fused.text())}});
   for (const tree::Loop& loop : {a.loop(), b.loop()})
@@ -81,8 +81,8 @@ Result<Ok> Fuse::apply(Target& target) const {
                   "fuse two loops of one sort",
                   {{"outer", loop_path(*a.nest, a.loop().name)},
                    {"inner", loop_path(*b.nest, b.loop().name)}});
-  a.nest->steps.push_back(tree::FuseStep{a.loop().name, b.loop().name, fused});
-  a.nest->loops[a.index] = {fused, tree::LoopKind::Serial, false};
+  a.nest->steps.push_back(tree::FuseStep{a.loop().name, b.loop().name, fused, {outer.span}});
+  a.nest->loops[a.index] = {fused, tree::LoopKind::Serial, false, {fused.span}, {}};
   a.nest->loops.erase(a.nest->loops.begin() + static_cast<std::ptrdiff_t>(b.index));
   return Ok{};
 }

@@ -16,6 +16,8 @@ namespace {
 using tree::LayoutComponent;
 using tree::LoopKind;
 
+std::vector<Word> words(const std::vector<Symbol>& names) { return {names.begin(), names.end()}; }
+
 class Generator {
  public:
   Generator(ir::Context& context, const ir::Algorithm& algorithm, std::uint64_t seed,
@@ -126,7 +128,7 @@ class Generator {
       if (chance(60)) loops.push_back(loop.name);
     for (std::size_t i = loops.size(); i > 1; --i)
       std::swap(loops[i - 1], loops[static_cast<std::size_t>(between(0, static_cast<int>(i) - 1))]);
-    if (loops.size() > 1) attempt(Reorder{nest.name, std::move(loops), {}});
+    if (loops.size() > 1) attempt(Reorder{nest.name, words(loops)});
   }
 
   void fuse(const tree::Nest& nest) {
@@ -142,7 +144,7 @@ class Generator {
     attempt(ComputeAt{nest.name, loop_of(owner, any_index(owner))});
   }
 
-  void inline_some(const tree::Nest& nest) { attempt(Inline{{nest.name}, {}}); }
+  void inline_some(const tree::Nest& nest) { attempt(Inline{{Word(nest.name)}}); }
 
   // A loop of this kind goes to the inside, mostly.
   std::size_t inner_index(const tree::Nest& nest) {
@@ -181,7 +183,7 @@ class Generator {
       if (std::find(inner.begin(), inner.end(), loop.name) == inner.end())
         order.push_back(loop.name);
     order.insert(order.end(), inner.begin(), inner.end());
-    attempt(Reorder{name, order, {}});
+    attempt(Reorder{name, words(order)});
     for (Symbol part : inner) {
       const LoopName loop{name, part, {}};
       if (part == inner.back() && chance(50)) {
@@ -190,7 +192,7 @@ class Generator {
         attempt(Unroll{loop, std::nullopt});
       }
     }
-    if (chance(80)) attempt(Keep{name, inner, {}});
+    if (chance(80)) attempt(Keep{name, words(inner)});
   }
 
   void vector_fold(const tree::Nest& nest) {
@@ -204,7 +206,7 @@ class Generator {
     for (const tree::Loop& loop : tree().find(name)->loops)
       if (!(loop.name == part)) order.push_back(loop.name);
     order.push_back(part);
-    if (order.size() > 1) attempt(Reorder{name, order, {}});
+    if (order.size() > 1) attempt(Reorder{name, words(order)});
     attempt(Vectorize{LoopName{name, part, {}}, std::nullopt});
   }
 
@@ -246,7 +248,7 @@ class Generator {
       if (nest.loops[i].kind >= LoopKind::Vector || chance(5)) loops.push_back(nest.loops[i].name);
     if (nest.at && chance(20)) loops.clear();
     if (loops.empty() && !nest.at && chance(95)) return;
-    attempt(Keep{nest.name, std::move(loops), {}});
+    attempt(Keep{nest.name, words(loops)});
   }
 
   void stage() {

@@ -10,7 +10,6 @@ namespace tilewright::directives {
 
 std::optional<Inline> Inline::parse(Reader& reader) {
   Inline out;
-  out.span = reader.cursor.peek().span;
   do {
     auto name = reader.path("an equation");
     if (!name) return std::nullopt;
@@ -27,12 +26,12 @@ std::string Inline::print() const {
 }
 
 Result<Ok> Inline::apply(Target& target) const {
-  for (Symbol name : equations) {
+  for (const Word& name : equations) {
     const ir::Equation* e = target.algorithm.find_equation(name);
-    TILEWRIGHT_TRY(nest, find_nest(target, name, span));
+    TILEWRIGHT_TRY(nest, find_nest(target, name, name.span));
     if (!e || e->is_output || e->fold())
       return refuse(
-          span,
+          name.span,
           "`" + std::string(name.text()) + "` is " +
               (!e             ? "a staged copy"
                : e->is_output ? "an output"
@@ -41,8 +40,8 @@ Result<Ok> Inline::apply(Target& target) const {
           "inline an elementwise equation that is not an output; use `compute_at` for a reduction",
           {{"nest", std::string(name.text())}});
     for (const tree::Nest& other : target.tree.nests)
-      if (other.at && other.at->nest == name)
-        return refuse(span,
+      if (other.at && other.at->nest == name.symbol)
+        return refuse(name.span,
                       "`" + std::string(other.name.text()) + "` is placed in a loop of `" +
                           std::string(name.text()) + "`",
                       "place it in a loop of the reader instead",
@@ -51,7 +50,7 @@ Result<Ok> Inline::apply(Target& target) const {
     auto& nests = target.tree.nests;
     nests.erase(nests.begin() + (nest - nests.data()));
     auto& inlined = target.tree.inlined;
-    inlined.insert(std::upper_bound(inlined.begin(), inlined.end(), name), name);
+    inlined.insert(std::upper_bound(inlined.begin(), inlined.end(), name.symbol), name.symbol);
   }
   return Ok{};
 }

@@ -10,7 +10,6 @@ namespace tilewright::directives {
 std::optional<Keep> Keep::parse(Reader& reader) {
   Keep out;
   TextCursor& cursor = reader.cursor;
-  out.span = cursor.peek().span;
   auto nest = reader.path("an equation");
   if (!nest) return std::nullopt;
   out.nest = *nest;
@@ -33,24 +32,28 @@ std::string Keep::print() const {
 }
 
 Result<Ok> Keep::apply(Target& target) const {
-  TILEWRIGHT_TRY(found, find_nest(target, nest, span));
+  TILEWRIGHT_TRY(found, find_nest(target, nest, nest.span));
   const ir::Equation* e = target.algorithm.find_equation(nest);
   if (loops.empty()) {
     if (e && e->is_output)
       return refuse(
-          span, "`" + std::string(nest.text()) + "` is an output and lives in the caller's memory",
+          nest.span,
+          "`" + std::string(nest.text()) + "` is an output and lives in the caller's memory",
           "keep a tile of it: `keep " + std::string(nest.text()) + "[loops] in register`",
           {{"nest", std::string(nest.text())}});
     found->in_register = true;
+    found->registered = {nest.span};
     return Ok{};
   }
   if (!e || !e->fold())
-    return refuse(span,
+    return refuse(nest.span,
                   "`" + std::string(nest.text()) +
                       "` is not a reduction, so there are no partial results to keep",
                   "keep the results of a reduction", {{"nest", std::string(nest.text())}});
-  for (Symbol name : loops) TILEWRIGHT_CHECK_OK(find_loop(target, LoopName{nest, name, span}));
-  found->keep = loops;
+  for (const Word& name : loops)
+    TILEWRIGHT_CHECK_OK(find_loop(target, LoopName{nest, name, name.span}));
+  found->keep = symbols(loops);
+  found->kept = places(loops);
   return Ok{};
 }
 

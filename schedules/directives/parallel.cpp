@@ -21,6 +21,7 @@ Result<Ok> Parallel::apply(Target& target) const {
                   "mark a loop once; split it to mark its parts",
                   {{"loop", loop_path(*found.nest, found.loop().name)}});
   found.loop().kind = tree::LoopKind::Parallel;
+  found.loop().marked = {loop.span};
   return Ok{};
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads a schedule. Directives are applied as they are read, so a refusal points at its own line and the
-// ones before it hold; the tree form is read nest by nest. Both end in the same value, verified.
+// ones before it hold; the tree form is read nest by nest. Both end in the same value, verified once: its
+// parts know the words that they come from.
 #include <algorithm>
 
 #include "frontend/ir/declarations.h"
 #include "frontend/ir/text.h"
 #include "schedules/directives/text.h"
+#include "schedules/polyhedra/instances.h"
 
 namespace tilewright::directives {
 
@@ -24,16 +26,53 @@ class ScheduleParser {
     if (cursor_.failed()) return Failure{cursor_.take_diagnostics()};
     auto verified = tree::verify(algorithm_, out_.tree);
     if (!verified.ok()) return with_place(std::move(verified).failure());
+    TILEWRIGHT_CHECK_OK(guards_hold());
     return out_;
   }
 
  private:
-  // A fault of the whole tree has no place of its own: it is shown at the directive that brought it, or
-  // at the schedule's name.
+  // A fault that no word has to itself is shown at the directive after which the tree stayed malformed, or at
+  // the schedule's name. To find it the directives are applied again, with a verification after each.
   Failure with_place(Failure failure) const {
+    Span place = name_span_;
+    bool sound = true;
+    tree::Tree tree = tree::default_tree(algorithm_);
+    const bool needed = std::any_of(failure.diagnostics.begin(), failure.diagnostics.end(),
+                                    [](const Diagnostic& d) { return d.span.none(); });
+    for (std::size_t i = 0; needed && i < applied_.size(); ++i) {
+      Target target{context_, algorithm_, tree};
+      if (!directives::apply(applied_[i].first, target).ok()) break;
+      const bool still = tree::verify(algorithm_, tree).ok();
+      if (sound && !still) place = applied_[i].second;
+      sound = still;
+    }
     for (Diagnostic& d : failure.diagnostics)
-      if (d.span.none()) d.span = broken_span_.none() ? name_span_ : broken_span_;
+      if (d.span.none()) d.span = place;
     return failure;
+  }
+
+  // Guards that contradict each other, or what the algorithm requires, leave nothing to build for.
+  Result<Ok> guards_hold() const {
+    const auto first = poly::first_contradiction(algorithm_, out_.guards);
+    if (!first) return Ok{};
+    Diagnostic d{Code::GuardContradiction,
+                 out_.guard_spans[*first],
+                 "no sizes that the algorithm allows satisfy the guard `" +
+                     ir::print(out_.guards[*first]) + "`" + (*first ? " and those before it" : ""),
+                 "widen the guard, or drop it",
+                 {},
+                 {}};
+    for (std::size_t i = 0; i < *first; ++i)
+      d.evidence.emplace_back("guard", ir::print(out_.guards[i]));
+    for (ir::Expr requirement : algorithm_.requirements)
+      d.evidence.emplace_back("requires", ir::print(requirement));
+    // Sizes that all the others allow, and this one does not.
+    const std::vector<ir::Expr> before(out_.guards.begin(),
+                                       out_.guards.begin() + static_cast<std::ptrdiff_t>(*first));
+    const poly::AllowedSizes allowed(algorithm_, before);
+    if (const auto sizes = allowed.find([](const poly::Values&) { return true; }))
+      d.evidence.emplace_back("fails at", allowed.text(*sizes));
+    return fail(std::move(d));
   }
 
   bool header() {
@@ -50,7 +89,7 @@ class ScheduleParser {
     auto algorithm = reader_.path("the algorithm");
     if (!algorithm) return false;
     out_.algorithm = *algorithm;
-    if (!(*algorithm == algorithm_.name)) {
+    if (!(algorithm->symbol == algorithm_.name)) {
       cursor_.report(
           Code::ScheduleHeader, span,
           "a schedule for `" + std::string(algorithm->text()) + "`, used with algorithm `" +
@@ -109,7 +148,7 @@ class ScheduleParser {
     for (const ir::ExtentDecl& extent : algorithm_.extents)
       scope.declare(extent.name, {ir::Meaning::Kind::Extent, ir::ScalarType::Index, 0, {}});
     ir::Elaborator elaborator(context_, scope, cursor_);
-    return ir::parse_requirements(cursor_, elaborator, out_.guards);
+    return ir::parse_requirements(cursor_, elaborator, out_.guards, &out_.guard_spans);
   }
 
   bool hash() {
@@ -128,19 +167,13 @@ class ScheduleParser {
   }
 
   bool directive() {
-    applied_ = true;
     const Span span = cursor_.peek().span;
     auto parsed = parse_directive(reader_);
     if (!parsed) return false;
     Target target{context_, algorithm_, out_.tree};
     auto done = directives::apply(*parsed, target);
     if (done.ok()) {
-      // Where the schedule ends malformed, the directive after which it stayed so is shown.
-      if (tree::verify(algorithm_, out_.tree).ok()) {
-        broken_span_ = {};
-      } else if (broken_span_.none()) {
-        broken_span_ = span;
-      }
+      applied_.emplace_back(*std::move(parsed), span);
       return true;
     }
     for (Diagnostic d : done.diagnostics()) {
@@ -152,7 +185,7 @@ class ScheduleParser {
 
   bool tree_form() {
     const Span span = cursor_.next().span;
-    if (applied_ || has_tree_) {
+    if (!applied_.empty() || has_tree_) {
       cursor_.report(Code::ScheduleHeader, span, "a tree beside directives, or a second tree",
                      "write directives, or one tree");
       return false;
@@ -165,7 +198,8 @@ class ScheduleParser {
         auto name = reader_.path("an equation");
         if (!name) return false;
         auto& inlined = out_.tree.inlined;
-        inlined.insert(std::upper_bound(inlined.begin(), inlined.end(), *name), *name);
+        const Symbol symbol = *name;
+        inlined.insert(std::upper_bound(inlined.begin(), inlined.end(), symbol), symbol);
       } else if (!nest(std::nullopt)) {
         return false;
       }
@@ -184,6 +218,8 @@ class ScheduleParser {
       auto parsed = StageCopy::parse_in_tree(reader_);
       if (!parsed) return false;
       out.name = parsed->buffer;
+      out.place = {parsed->buffer.span};
+      out.placed = {parsed->buffer.span};
       out.stage = std::move(parsed->stage);
     } else {
       if (!cursor_.expect("nest", "in a tree",
@@ -192,6 +228,8 @@ class ScheduleParser {
       auto name = reader_.path("an equation");
       if (!name) return false;
       out.name = *name;
+      out.place = {name->span};
+      out.placed = {name->span};
     }
     if (!cursor_.expect("{", "after the nest") || !nest_steps(out) || !loops(out)) return false;
     if (!cursor_.expect("}", "after the nest")) return false;
@@ -204,17 +242,22 @@ class ScheduleParser {
       if (cursor_.accept("split")) {
         auto s = Split::parse(reader_);
         if (!s || !own_loop(s->loop)) return false;
-        out.steps.push_back(tree::SplitStep{s->loop.loop, s->factor, s->outer, s->inner});
+        out.steps.push_back(
+            tree::SplitStep{s->loop.loop, s->factor, s->outer, s->inner, {s->loop.span}});
       } else if (cursor_.accept("fuse")) {
         auto f = Fuse::parse(reader_);
         if (!f || !own_loop(f->outer) || !own_loop(f->inner)) return false;
-        out.steps.push_back(tree::FuseStep{f->outer.loop, f->inner.loop, f->fused});
+        out.steps.push_back(
+            tree::FuseStep{f->outer.loop, f->inner.loop, f->fused, {f->outer.span}});
       } else if (cursor_.accept("keep")) {
         auto names = reader_.names("a loop");
         if (!names) return false;
-        out.keep = *std::move(names);
+        out.keep = symbols(*names);
+        out.kept = places(*names);
       } else if (cursor_.accept("in")) {
+        const Span span = cursor_.peek().span;
         if (!cursor_.expect("register", "after `in`")) return false;
+        out.registered = {span};
         out.in_register = true;
       } else {
         return true;
@@ -251,10 +294,11 @@ class ScheduleParser {
     }
     auto name = reader_.name("a loop");
     if (!name) return false;
-    out.loops.push_back({*name, *kind, cursor_.accept("peel")});
+    const Span peel = cursor_.peek().span;
+    out.loops.push_back({*name, *kind, cursor_.accept("peel"), {name->span}, {peel}});
     if (!cursor_.expect("{", "after the loop")) return false;
     while (cursor_.at("nest") || cursor_.at("stage"))
-      if (!nest(tree::LoopRef{out.name, *name})) return false;
+      if (!nest(tree::LoopRef{out.name, name->symbol})) return false;
     return loops(out) && cursor_.expect("}", "after the loop");
   }
 
@@ -264,8 +308,7 @@ class ScheduleParser {
   Reader reader_;
   tree::Schedule out_;
   Span name_span_;
-  Span broken_span_;
-  bool applied_ = false;
+  std::vector<std::pair<Directive, Span>> applied_;
   bool has_tree_ = false;
 };
 

@@ -35,6 +35,7 @@ Result<Ok> Peel::apply(Target& target) const {
                   "peel a serial or parallel loop",
                   {{"loop", loop_path(*found.nest, found.loop().name)}});
   found.loop().peel = true;
+  found.loop().peeled = {loop.span};
   return Ok{};
 }
 

@@ -11,7 +11,6 @@ namespace tilewright::directives {
 
 std::optional<Reorder> Reorder::parse(Reader& reader) {
   Reorder out;
-  out.span = reader.cursor.peek().span;
   auto nest = reader.path("a nest");
   if (!nest || !reader.cursor.expect(":", "after the nest", "write `reorder c: outer, ..., inner`"))
     return std::nullopt;
@@ -30,13 +29,13 @@ std::string Reorder::print() const {
 }
 
 Result<Ok> Reorder::apply(Target& target) const {
-  TILEWRIGHT_TRY(found, find_nest(target, nest, span));
+  TILEWRIGHT_TRY(found, find_nest(target, nest, nest.span));
   std::vector<std::size_t> places;
   std::vector<tree::Loop> moved;
-  for (Symbol name : loops) {
-    TILEWRIGHT_TRY(loop, find_loop(target, LoopName{nest, name, span}));
+  for (const Word& name : loops) {
+    TILEWRIGHT_TRY(loop, find_loop(target, LoopName{nest, name, name.span}));
     if (std::find(places.begin(), places.end(), loop.index) != places.end())
-      return refuse(span, "loop `" + std::string(name.text()) + "` is named twice",
+      return refuse(name.span, "loop `" + std::string(name.text()) + "` is named twice",
                     "name each loop once", {{"loop", loop_path(*found, name)}});
     places.push_back(loop.index);
     moved.push_back(loop.loop());

@@ -16,9 +16,10 @@ namespace {
 using tree::LayoutComponent;
 
 // `j`, `j / 16`, `j % 16`, each optionally after `name =`.
-std::optional<LayoutComponent> parse_component(Reader& reader) {
+std::optional<LayoutComponent> parse_component(Reader& reader, std::vector<Span>& places) {
   auto dim = reader.name("a dimension");
   if (!dim) return std::nullopt;
+  places.push_back(dim->span);
   LayoutComponent out;
   out.name = out.dim = *dim;
   const bool named = reader.cursor.accept("=");
@@ -67,7 +68,6 @@ std::optional<StageCopy> StageCopy::parse_in_tree(Reader& reader) {
 std::optional<StageCopy> StageCopy::parse_with(Reader& reader, bool with_place) {
   StageCopy out;
   TextCursor& cursor = reader.cursor;
-  out.span = cursor.peek().span;
   auto tensor = reader.path("a tensor");
   if (!tensor ||
       !cursor.expect("[", "after the tensor", "name its dimensions: `stage b[k, j] ...`"))
@@ -76,7 +76,8 @@ std::optional<StageCopy> StageCopy::parse_with(Reader& reader, bool with_place) 
   if (!cursor.accept("]")) {
     auto dims = reader.names("a name for a dimension");
     if (!dims || !cursor.expect("]", "after the dimensions")) return std::nullopt;
-    out.stage.dims = *std::move(dims);
+    out.stage.dims = symbols(*dims);
+    out.stage.dim_places = places(*dims);
   }
   if (with_place) {
     if (!cursor.expect("at", "after the tensor", "write `at nest.loop`")) return std::nullopt;
@@ -90,13 +91,14 @@ std::optional<StageCopy> StageCopy::parse_with(Reader& reader, bool with_place) 
     return std::nullopt;
   if (!cursor.accept("]")) {
     do {
-      auto part = parse_component(reader);
+      auto part = parse_component(reader, out.stage.layout_places.spans);
       if (!part) return std::nullopt;
       out.stage.layout.push_back(*part);
     } while (cursor.accept(","));
     if (!cursor.expect("]", "after the layout")) return std::nullopt;
   }
   out.stage.tensor = *tensor;
+  out.stage.tensor_place = {tensor->span};
   out.stage.pad = cursor.accept("pad");
   out.buffer = *buffer;
   return out;
@@ -120,16 +122,19 @@ std::string StageCopy::print() const {
 Result<Ok> StageCopy::apply(Target& target) const {
   TILEWRIGHT_TRY(owner, find_loop(target, at));
   if (!target.algorithm.shape_of(stage.tensor))
-    return refuse(span, "`" + std::string(stage.tensor.text()) + "` is not a tensor",
+    return refuse(stage.tensor_place.span,
+                  "`" + std::string(stage.tensor.text()) + "` is not a tensor",
                   "stage an input or an equation", {{"tensor", std::string(stage.tensor.text())}});
   if (target.tree.find(buffer) || target.algorithm.shape_of(buffer))
-    return refuse(span,
+    return refuse(buffer.span,
                   "`" + std::string(buffer.text()) + "` is a name that the schedule has already",
                   "choose another name for the copy", {{"taken", std::string(buffer.text())}});
   tree::Nest nest;
   nest.name = buffer;
   nest.stage = stage;
   nest.at = tree::LoopRef{owner.nest->name, owner.loop().name};
+  nest.place = {buffer.span};
+  nest.placed = {at.span};
   for (const LayoutComponent& part : stage.layout)
     nest.loops.push_back({part.name, tree::LoopKind::Serial, false});
   // After every nest that computes the tensor, before the nest that reads the copy.

@@ -132,10 +132,14 @@ static IslBasicSet hull_of(isl_set* set) {
 }
 
 static Failure unbounded(std::string_view dim, Side side) {
-  return fail(Code::PolyhedraUnbounded, Span{},
-              "dimension `" + std::string(dim) + "` has no " +
-                  (side == Side::Lower ? "lower" : "upper") + " bound",
-              "declare a range for every extent that the index depends on");
+  const std::string_view text = side == Side::Lower ? "lower" : "upper";
+  return fail(
+      Diagnostic{Code::PolyhedraUnbounded,
+                 {},
+                 "dimension `" + std::string(dim) + "` has no " + std::string(text) + " bound",
+                 "declare a range for every extent that the index depends on",
+                 {},
+                 {{"dimension", std::string(dim)}, {"side", std::string(text)}}});
 }
 
 // What the hull of a set says about its only dimension. `exact` is cleared when it may be loose.

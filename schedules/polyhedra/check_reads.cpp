@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "schedules/polyhedra/index.h"
+#include "schedules/polyhedra/instances.h"
 
 namespace tilewright::poly {
 
@@ -86,7 +87,33 @@ static Diagnostic out_of_bounds(const ir::Algorithm& algorithm, const ir::Equati
   return diagnostic;
 }
 
-static Diagnostic not_affine(const ir::Equation& equation, const Access& access, std::size_t dim) {
+// An instance that reads the tensor outside its range, found by counting: `sizes`, `instance`, `reads`.
+static Evidence outside_instance(const ir::Algorithm& algorithm, const ir::Equation& equation,
+                                 Symbol tensor) {
+  const AllowedSizes allowed(algorithm);
+  const std::vector<ir::Expr>& shape = *algorithm.shape_of(tensor);
+  std::optional<Values> point;
+  std::optional<CellRead> cell;
+  const auto is_outside = [&](const Values& values) {
+    cell = find_read(algorithm, [](Symbol) { return false; }, equation, values, tensor);
+    for (std::size_t k = 0; cell && k < shape.size(); ++k) {
+      const auto extent = evaluate_index(shape[k], values);
+      if (extent && (cell->cell[k] < 0 || cell->cell[k] >= *extent)) return true;
+    }
+    return false;
+  };
+  const auto sizes = allowed.find([&](const Values& at) {
+    point = find_instance(equation, at, is_outside);
+    return point.has_value();
+  });
+  if (!sizes) return {};
+  return {{"sizes", allowed.text(*sizes)},
+          {"instance", instance_text(equation, *point)},
+          {"reads", cell->text()}};
+}
+
+static Diagnostic not_affine(const ir::Algorithm& algorithm, const ir::Equation& equation,
+                             const Access& access, std::size_t dim) {
   return {Code::OutOfBoundsRead,
           equation.span,
           "index " + std::to_string(dim) + " of a read of `" + std::string(access.tensor.text()) +
@@ -94,7 +121,7 @@ static Diagnostic not_affine(const ir::Equation& equation, const Access& access,
               "` is not affine, so that it cannot be shown to be in range",
           "write the index with sums, products by literals, floor division and modulus by literals",
           {},
-          {}};
+          outside_instance(algorithm, equation, access.tensor)};
 }
 
 // Adds what is wrong with one read to `found`.
@@ -104,7 +131,7 @@ static Result<Ok> check_read(Context& context, const ir::Algorithm& algorithm,
                              const Limits& limits) {
   for (std::size_t k = 0; k < access.whole_dim.size(); ++k) {
     if (!access.whole_dim[k]) continue;
-    found.push_back(not_affine(equation, access, k));
+    found.push_back(not_affine(algorithm, equation, access, k));
     return Ok{};
   }
   const MapSpace& space = access.relation.space();
@@ -148,18 +175,30 @@ static Result<Ok> check_shape(Context& context, Symbol tensor, Span span,
   return Ok{};
 }
 
+// A question that has no answer is shown at the declaration that it is about.
+static Result<Ok> placed(Result<Ok> result, Span span) {
+  if (result.ok()) return result;
+  Failure failure = std::move(result).failure();
+  for (Diagnostic& d : failure.diagnostics)
+    if (d.span.none()) d.span = span;
+  return failure;
+}
+
 Result<Ok> check_reads(Context& context, const ir::Algorithm& algorithm, const Limits& limits) {
   Assumptions assumed = assumptions(algorithm);
   std::vector<Diagnostic> found;
   for (const ir::Input& input : algorithm.inputs) {
     TILEWRIGHT_CHECK_OK(
-        check_shape(context, input.name, input.span, input.shape, assumed, found, limits));
+        placed(check_shape(context, input.name, input.span, input.shape, assumed, found, limits),
+               input.span));
   }
   for (const ir::Equation& equation : algorithm.equations) {
-    TILEWRIGHT_CHECK_OK(
-        check_shape(context, equation.name, equation.span, equation.shape, assumed, found, limits));
+    TILEWRIGHT_CHECK_OK(placed(
+        check_shape(context, equation.name, equation.span, equation.shape, assumed, found, limits),
+        equation.span));
     for (const Access& access : accesses(algorithm, equation)) {
-      TILEWRIGHT_CHECK_OK(check_read(context, algorithm, equation, access, assumed, found, limits));
+      TILEWRIGHT_CHECK_OK(placed(
+          check_read(context, algorithm, equation, access, assumed, found, limits), equation.span));
     }
   }
   if (!found.empty()) return Failure{std::move(found)};

@@ -10,6 +10,8 @@
 
 namespace tilewright::poly {
 
+static constexpr std::string_view kOverflow = "a coefficient does not fit in 64 bits";
+
 Context::Context() : impl_(std::make_unique<Impl>()) {
   impl_->ctx = isl_ctx_alloc();
   isl_options_set_on_error(impl_->ctx, ISL_ON_ERROR_CONTINUE);
@@ -32,10 +34,24 @@ Context& Context::operator=(Context&& other) noexcept {
   return *this;
 }
 
-Operation::Operation(Context& context, const Limits& limits) : ctx_(context.impl().ctx) {
+Operation::Operation(Context& context, const Limits& limits)
+    : ctx_(context.impl().ctx), limit_(limits.max_operations) {
   isl_ctx_reset_error(ctx_);
   isl_ctx_reset_operations(ctx_);
   isl_ctx_set_max_operations(ctx_, limits.max_operations);
+}
+
+void Operation::weigh(const BasicSet& piece, std::size_t num_names) {
+  // Rows times columns up to which a step is as quick as the limit takes it to be.
+  constexpr std::uint64_t kQuickTableau = 256;
+  std::size_t divisions = 0;
+  for (const auto* list : {&piece.equalities, &piece.inequalities})
+    for (const AffineExpr& expr : *list) divisions += expr.floors().size();
+  const std::uint64_t rows = piece.equalities.size() + piece.inequalities.size() + 2 * divisions;
+  const std::uint64_t tableau = rows * (num_names + divisions);
+  if (limit_ == 0 || tableau <= std::max(largest_, kQuickTableau)) return;
+  largest_ = tableau;
+  isl_ctx_set_max_operations(ctx_, std::max<std::uint64_t>(limit_ * kQuickTableau / tableau, 1));
 }
 
 Operation::~Operation() {
@@ -58,8 +74,11 @@ Failure Operation::failure(std::string_view doing) const {
   if (refusal_.empty() && isl_ctx_last_error(ctx_) == isl_error_quota) {
     message += ": more than " + std::to_string(isl_ctx_get_max_operations(ctx_)) + " operations";
     return fail(Code::PolyhedraLimit, Span{}, message,
-                "simplify the index expressions or raise the operation limit");
+                "simplify the index expressions and conditions, or split the equation");
   }
+  if (refusal_ == kOverflow)
+    return fail(Code::PolyhedraFailure, Span{}, message + ": " + refusal_,
+                "write sizes, indices and bounds with smaller numbers");
   const char* text = isl_ctx_last_error_msg(ctx_);
   message +=
       ": " + (!refusal_.empty() ? refusal_ : std::string(text != nullptr ? text : "unknown"));
@@ -128,17 +147,18 @@ isl_basic_set* Operation::to_isl(isl_space* space, const std::vector<std::string
   BasicSet linear;
   BasicSet divided;
   for (const AffineExpr& expr : piece.equalities) {
-    if (expr.overflowed()) refusal_ = "a coefficient does not fit in 64 bits";
+    if (expr.overflowed()) refusal_ = kOverflow;
     (expr.floors().empty() ? linear : divided).equalities.push_back(expr);
   }
   for (const AffineExpr& expr : piece.inequalities) {
-    if (expr.overflowed()) refusal_ = "a coefficient does not fit in 64 bits";
+    if (expr.overflowed()) refusal_ = kOverflow;
     (expr.floors().empty() ? linear : divided).inequalities.push_back(expr);
   }
   if (!refusal_.empty()) {
     isl_space_free(space);
     return nullptr;
   }
+  weigh(piece, names.size());
   IslSpace kept(isl_space_copy(space));
   isl_basic_set* result = from_matrices(space, names, linear);
   for (const AffineExpr& expr : divided.equalities) {
@@ -303,7 +323,7 @@ std::vector<AffineExpr> Operation::rows(isl_mat* matrix, const std::vector<std::
     AffineExpr expr(next());
     for (const std::string& name : names) expr = expr + AffineExpr::variable(name, next());
     for (const AffineExpr& division : divisions) expr = expr + division * next();
-    if (expr.overflowed()) refusal_ = "a coefficient does not fit in 64 bits";
+    if (expr.overflowed()) refusal_ = kOverflow;
     result.push_back(std::move(expr));
   }
   return result;

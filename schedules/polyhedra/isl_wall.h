@@ -131,7 +131,12 @@ class Operation {
   isl_ctx* ctx_;
   std::vector<std::string> shared_params_;
   // Why the operation failed on our side; empty when it did not.
+  // Lowers the limit for a conjunction of many constraints: one of isl's steps touches a whole tableau.
+  void weigh(const BasicSet& piece, std::size_t num_names);
+
   std::string refusal_;
+  std::uint64_t limit_ = 0;
+  std::uint64_t largest_ = 0;  // tableau so far
 };
 
 }  // namespace tilewright::poly

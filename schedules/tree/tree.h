@@ -23,6 +23,19 @@ namespace tilewright::tree {
 
 using ir::Expr;
 
+// Where a part of a tree stands in the text it was read from: what a refusal of `verify` or `build` points
+// at. Not content: any two are equal.
+struct Place {
+  Span span;
+  friend bool operator==(const Place&, const Place&) { return true; }
+};
+// Of a list; it may be shorter than the list.
+struct Places {
+  std::vector<Span> spans;
+  Span of(std::size_t i) const { return i < spans.size() ? spans[i] : Span{}; }
+  friend bool operator==(const Places&, const Places&) { return true; }
+};
+
 enum class LoopKind : std::uint8_t { Serial, Parallel, Vector, Unrolled };
 
 // `split parent by factor as outer, inner`. Factor >= 1.
@@ -31,6 +44,7 @@ struct SplitStep {
   std::int64_t factor = 1;
   Symbol outer;
   Symbol inner;
+  Place place = {};
   friend bool operator==(const SplitStep&, const SplitStep&) = default;
 };
 
@@ -39,6 +53,7 @@ struct FuseStep {
   Symbol outer;
   Symbol inner;
   Symbol fused;
+  Place place = {};
   friend bool operator==(const FuseStep&, const FuseStep&) = default;
 };
 
@@ -49,6 +64,8 @@ struct Loop {
   LoopKind kind = LoopKind::Serial;
   bool peel =
       false;  // full iterations first, without the guards of the loops inside; then the last partial one
+  Place marked = {};  // what gave it its kind
+  Place peeled = {};
   friend bool operator==(const Loop&, const Loop&) = default;
 };
 
@@ -78,6 +95,9 @@ struct Stage {
   std::vector<Symbol> dims;
   std::vector<LayoutComponent> layout;
   bool pad = false;
+  Place tensor_place = {};
+  Places dim_places = {};
+  Places layout_places = {};
   friend bool operator==(const Stage&, const Stage&) = default;
 };
 
@@ -91,6 +111,10 @@ struct Nest {
   std::optional<Stage> stage;
   // A local equation whose whole region under `at` is small and constant may live in registers: `keep e in register`.
   bool in_register = false;
+  Place place = {};  // its name
+  Place placed = {};  // what gave it `at`
+  Places kept = {};  // of `keep`
+  Place registered = {};  // of `in_register`
 
   const Loop* find_loop(Symbol loop) const;
   Loop* find_loop(Symbol loop);
@@ -113,6 +137,7 @@ struct Schedule {
   std::string machine;  // "x86-64-v4", or the path of a machine file
   std::string algorithm_hash;  // empty: not pinned
   std::vector<Expr> guards;  // bool expressions over extents; the schedule is for these sizes alone
+  std::vector<Span> guard_spans;  // of each, where it was read from a text; not content
   Tree tree;
   Span span;  // its name in the text it was read from; not content
   Span machine_span;  // the machine's; not content

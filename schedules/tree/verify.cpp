@@ -16,6 +16,7 @@
 
 #include "frontend/ir/walk.h"
 #include "schedules/tree/tree.h"
+#include "schedules/tree/witness.h"
 
 namespace tilewright::tree {
 
@@ -26,10 +27,19 @@ std::string quoted(Symbol nest, Symbol loop) {
   return "`" + std::string(nest.text()) + "." + std::string(loop.text()) + "`";
 }
 
-Failure malformed(std::string message, std::string remedy,
-                  std::vector<std::pair<std::string, std::string>> evidence = {}) {
+// `place` is none where no word of the text is to blame more than others.
+Failure malformed(Span place, std::string message, std::string remedy, Evidence evidence = {}) {
   return fail(Diagnostic{
-      Code::TreeMalformed, {}, std::move(message), std::move(remedy), {}, std::move(evidence)});
+      Code::TreeMalformed, place, std::move(message), std::move(remedy), {}, std::move(evidence)});
+}
+
+std::string path(Symbol nest, Symbol loop) {
+  return std::string(nest.text()) + "." + std::string(loop.text());
+}
+
+Evidence with(Evidence evidence, Evidence more) {
+  evidence.insert(evidence.end(), more.begin(), more.end());
+  return evidence;
 }
 
 class Verifier {
@@ -67,23 +77,27 @@ class Verifier {
     std::set<Symbol> seen;
     for (const Nest& nest : tree_.nests) {
       if (!seen.insert(nest.name).second)
-        return malformed(quoted(nest.name) + " has two nests", "give each nest its own name");
+        return malformed(nest.place.span, quoted(nest.name) + " has two nests",
+                         "give each nest its own name");
       const bool is_equation = algorithm_.find_equation(nest.name) != nullptr;
       if (is_equation == nest.stage.has_value() ||
           (!is_equation && algorithm_.find_input(nest.name)))
-        return malformed(quoted(nest.name) + " names both a tensor and a staged copy",
+        return malformed(nest.place.span,
+                         quoted(nest.name) + " names both a tensor and a staged copy",
                          "give the staged copy a name that no tensor has");
       if (inlined(nest.name))
-        return malformed(quoted(nest.name) + " is inlined and has a nest", "drop one of the two");
+        return malformed(nest.place.span, quoted(nest.name) + " is inlined and has a nest",
+                         "drop one of the two");
     }
     if (!std::is_sorted(tree_.inlined.begin(), tree_.inlined.end()) ||
         std::adjacent_find(tree_.inlined.begin(), tree_.inlined.end()) != tree_.inlined.end())
-      return malformed("an equation is inlined twice, or the list is not sorted",
+      return malformed({}, "an equation is inlined twice, or the list is not sorted",
                        "name each inlined equation once, in order of the alphabet");
     for (Symbol name : tree_.inlined) {
       const ir::Equation* e = algorithm_.find_equation(name);
       if (!e || e->is_output || e->fold())
-        return malformed(quoted(name) + " is " +
+        return malformed({},
+                         quoted(name) + " is " +
                              (!e             ? "not an equation"
                               : e->is_output ? "an output"
                                              : "a reduction") +
@@ -93,7 +107,7 @@ class Verifier {
     }
     for (const ir::Equation& e : algorithm_.equations)
       if (!inlined(e.name) && !seen.contains(e.name))
-        return malformed("equation " + quoted(e.name) + " has no nest",
+        return malformed({}, "equation " + quoted(e.name) + " has no nest",
                          "add a nest for it, or inline it");
     return Ok{};
   }
@@ -112,21 +126,27 @@ class Verifier {
     const std::vector<Symbol> folded = fold_dimensions(nest);
     std::set<Symbol> folds(folded.begin(), folded.end());
     std::set<Symbol> split_outers;
-    if (all.size() != dims.size())
-      return malformed("two dimensions of " + quoted(nest.name) + " have one name", "rename one");
+    for (std::size_t i = 0; i < dims.size(); ++i)
+      if (std::find(dims.begin(), dims.end(), dims[i]) - dims.begin() <
+          static_cast<std::ptrdiff_t>(i))
+        return malformed(nest.stage ? nest.stage->layout_places.of(i) : nest.place.span,
+                         "two dimensions of " + quoted(nest.name) + " have one name", "rename one",
+                         {{"dimension", std::string(dims[i].text())}});
     auto take = [&](Symbol name) { return open.erase(name) == 1; };
     auto add = [&](Symbol name) { return all.insert(name).second && open.insert(name).second; };
     for (const Step& step : nest.steps) {
       if (const auto* s = std::get_if<SplitStep>(&step)) {
         if (s->factor < 1)
           return malformed(
+              s->place.span,
               "split of " + quoted(nest.name, s->parent) + " by " + std::to_string(s->factor),
               "split by at least 1");
         if (!take(s->parent))
-          return malformed(quoted(nest.name, s->parent) + " is not a loop to split",
+          return malformed(s->place.span, quoted(nest.name, s->parent) + " is not a loop to split",
                            "split a loop of the nest");
         if (!add(s->outer) || !add(s->inner))
           return malformed(
+              s->place.span,
               "a split of " + quoted(nest.name, s->parent) + " makes a name that the nest has",
               "choose new names");
         split_outers.insert(s->outer);
@@ -134,13 +154,16 @@ class Verifier {
       } else {
         const auto& f = std::get<FuseStep>(step);
         if (!take(f.outer) || !take(f.inner))
-          return malformed("a fuse in " + quoted(nest.name) + " takes a loop that is not there",
+          return malformed(f.place.span,
+                           "a fuse in " + quoted(nest.name) + " takes a loop that is not there",
                            "fuse two loops of the nest");
         if (!add(f.fused))
-          return malformed("a fuse in " + quoted(nest.name) + " makes a name that the nest has",
+          return malformed(f.place.span,
+                           "a fuse in " + quoted(nest.name) + " makes a name that the nest has",
                            "choose a new name");
         if (folds.contains(f.outer) != folds.contains(f.inner))
-          return malformed("a fuse joins " + quoted(nest.name, f.outer) + " and " +
+          return malformed(f.place.span,
+                           "a fuse joins " + quoted(nest.name, f.outer) + " and " +
                                quoted(nest.name, f.inner) +
                                ", of which one runs over results and one over the reduction",
                            "fuse loops of one sort");
@@ -152,27 +175,37 @@ class Verifier {
       const Loop& loop = nest.loops[i];
       if (!open.contains(loop.name) || !listed.insert(loop.name).second)
         return malformed(
+            loop.marked.span,
             quoted(nest.name, loop.name) + " is not a loop of the nest, or stands twice",
             "list each loop once");
       if (loop.kind == LoopKind::Vector && i + 1 != nest.loops.size())
-        return malformed("vector loop " + quoted(nest.name, loop.name) + " is not innermost",
-                         "reorder it to the inside");
+        return malformed(loop.marked.span,
+                         "vector loop " + quoted(nest.name, loop.name) + " is not innermost",
+                         "reorder it to the inside",
+                         {{"loop", path(nest.name, loop.name)},
+                          {"inside it", path(nest.name, nest.loops[i + 1].name)}});
       if (loop.kind == LoopKind::Parallel && folds.contains(loop.name))
-        return malformed("parallel loop " + quoted(nest.name, loop.name) +
+        return malformed(loop.marked.span,
+                         "parallel loop " + quoted(nest.name, loop.name) +
                              " runs over a reduction, so its iterations meet in one result",
-                         "make a loop over the result's indices parallel");
+                         "make a loop over the result's indices parallel",
+                         with({{"loop", path(nest.name, loop.name)}},
+                              iterations_that_meet(algorithm_, nest, loop.name)));
       if (loop.peel && !split_outers.contains(loop.name))
-        return malformed(quoted(nest.name, loop.name) +
+        return malformed(loop.peeled.span,
+                         quoted(nest.name, loop.name) +
                              " is not the outer loop of a split, so it has no partial tile to peel",
-                         "peel the outer loop of a split");
+                         "peel the outer loop of a split", {{"loop", path(nest.name, loop.name)}});
       if (loop.peel && loop.kind != LoopKind::Serial && loop.kind != LoopKind::Parallel)
-        return malformed("peeled loop " + quoted(nest.name, loop.name) + " is vector or unrolled",
-                         "peel a serial or parallel loop");
+        return malformed(loop.peeled.span,
+                         "peeled loop " + quoted(nest.name, loop.name) + " is vector or unrolled",
+                         "peel a serial or parallel loop", {{"loop", path(nest.name, loop.name)}});
     }
     if (listed.size() != open.size()) {
       for (Symbol name : open)
         if (!listed.contains(name))
-          return malformed("loop " + quoted(nest.name, name) + " is not in the order of the nest",
+          return malformed(nest.place.span,
+                           "loop " + quoted(nest.name, name) + " is not in the order of the nest",
                            "name every loop in the order");
     }
     return kept(nest, listed, folds);
@@ -180,24 +213,30 @@ class Verifier {
 
   Result<Ok> kept(const Nest& nest, const std::set<Symbol>& loops, const std::set<Symbol>& folds) {
     std::set<Symbol> seen;
-    for (Symbol name : nest.keep) {
+    for (std::size_t i = 0; i < nest.keep.size(); ++i) {
+      const Symbol name = nest.keep[i];
+      const Span place = nest.kept.of(i);
       if (folds.empty())
         return malformed(
-            quoted(nest.name) + " is not a reduction: it has no partial results to keep",
-            "keep the results of a reduction");
+            place, quoted(nest.name) + " is not a reduction: it has no partial results to keep",
+            "keep the results of a reduction", {{"nest", std::string(nest.name.text())}});
       if (!loops.contains(name) || !seen.insert(name).second)
         return malformed(
-            quoted(nest.name, name) + " is kept but is not a loop of the nest, or twice",
-            "keep loops over the result's indices, each once");
+            place, quoted(nest.name, name) + " is kept but is not a loop of the nest, or twice",
+            "keep loops over the result's indices, each once", {{"loop", path(nest.name, name)}});
       if (folds.contains(name))
-        return malformed(quoted(nest.name, name) + " is kept but runs over the reduction",
-                         "keep loops over the result's indices");
+        return malformed(
+            place, quoted(nest.name, name) + " is kept but runs over the reduction",
+            "keep loops over the result's indices",
+            with({{"loop", path(nest.name, name)}}, iterations_that_meet(algorithm_, nest, name)));
     }
     const ir::Equation* equation = algorithm_.find_equation(nest.name);
     if (nest.in_register && equation && equation->is_output)
       return malformed(
+          nest.registered.span,
           quoted(nest.name) + " is an output and lives in the caller's memory",
-          "keep a tile of it: `keep " + std::string(nest.name.text()) + "[loops] in register`");
+          "keep a tile of it: `keep " + std::string(nest.name.text()) + "[loops] in register`",
+          {{"nest", std::string(nest.name.text())}});
     return Ok{};
   }
 
@@ -211,49 +250,79 @@ class Verifier {
     const ir::Equation* equation = algorithm_.find_equation(nest.name);
     if (!nest.at) {
       if (nest.stage)
-        return malformed("staged copy " + quoted(nest.name) + " has no loop to stand in",
+        return malformed(nest.place.span,
+                         "staged copy " + quoted(nest.name) + " has no loop to stand in",
                          "write `at nest.loop`");
       return Ok{};
     }
     if (equation && equation->is_output)
       return malformed(
+          nest.placed.span,
           "output " + quoted(nest.name) + " is placed inside a loop of " + quoted(nest.at->nest),
-          "leave outputs at the root; a reader may be placed instead");
+          "leave outputs at the root; a reader may be placed instead",
+          {{"nest", std::string(nest.name.text())}, {"loop", path(nest.at->nest, nest.at->loop)}});
     const Nest* owner = tree_.find(nest.at->nest);
     if (!owner || !owner->find_loop(nest.at->loop))
-      return malformed(quoted(nest.at->nest, nest.at->loop) + " is not a loop",
+      return malformed(nest.placed.span, quoted(nest.at->nest, nest.at->loop) + " is not a loop",
                        "name a loop of a nest");
     const Nest* n = owner;
     for (std::size_t hops = 0; n; ++hops) {
       if (n->name == nest.name || hops > tree_.nests.size())
-        return malformed(quoted(nest.name) + " is placed inside itself",
-                         "break the cycle of placements");
+        return malformed(nest.placed.span, quoted(nest.name) + " is placed inside itself",
+                         "break the cycle of placements",
+                         {{"nest", std::string(nest.name.text())}, {"cycle", cycle_text(nest)}});
       n = n->at ? tree_.find(n->at->nest) : nullptr;
     }
     return Ok{};
+  }
+
+  // `e in f.i, f in e.i`.
+  std::string cycle_text(const Nest& nest) const {
+    std::string out;
+    std::set<Symbol> seen;
+    for (const Nest* n = &nest; n && n->at && seen.insert(n->name).second;
+         n = tree_.find(n->at->nest))
+      out += (out.empty() ? "" : ", ") + std::string(n->name.text()) + " in " +
+             path(n->at->nest, n->at->loop);
+    return out;
+  }
+
+  // The nests that read a tensor, where a copy or a placement could serve them.
+  Evidence readers_of(Symbol tensor) const {
+    Evidence out;
+    for (const ir::Equation& e : algorithm_.equations)
+      if (!inlined(e.name) && reads_through_inlining(e, tensor))
+        out.emplace_back("reader", std::string(e.name.text()));
+    return out;
   }
 
   Result<Ok> layout(const Nest& nest) {
     const Stage& stage = *nest.stage;
     const auto* shape = algorithm_.shape_of(stage.tensor);
     if (!shape)
-      return malformed(quoted(stage.tensor) + " is not a tensor", "stage an input or an equation");
+      return malformed(stage.tensor_place.span, quoted(stage.tensor) + " is not a tensor",
+                       "stage an input or an equation");
     if (inlined(stage.tensor))
-      return malformed(quoted(stage.tensor) + " is inlined, so there is nothing to copy",
+      return malformed(stage.tensor_place.span,
+                       quoted(stage.tensor) + " is inlined, so there is nothing to copy",
                        "drop the `inline` or the `stage`");
     if (std::set<Symbol>(stage.dims.begin(), stage.dims.end()).size() != stage.dims.size())
-      return malformed("two dimensions of staged " + quoted(stage.tensor) + " have one name",
+      return malformed(stage.tensor_place.span,
+                       "two dimensions of staged " + quoted(stage.tensor) + " have one name",
                        "name each dimension once");
-    for (const LayoutComponent& part : stage.layout)
-      if (part.factor < 1)
+    for (std::size_t i = 0; i < stage.layout.size(); ++i)
+      if (const LayoutComponent& part = stage.layout[i]; part.factor < 1)
         return malformed(
+            stage.layout_places.of(i),
             "the layout of " + quoted(nest.name) + " divides by " + std::to_string(part.factor),
             "divide by at least 1");
     if (shape->size() != stage.dims.size())
-      return malformed(quoted(stage.tensor) + " has " + std::to_string(shape->size()) +
+      return malformed(stage.tensor_place.span,
+                       quoted(stage.tensor) + " has " + std::to_string(shape->size()) +
                            " dimensions, not " + std::to_string(stage.dims.size()),
                        "name each dimension once");
-    for (Symbol dim : stage.dims) {
+    for (std::size_t i = 0; i < stage.dims.size(); ++i) {
+      const Symbol dim = stage.dims[i];
       int whole = 0;
       std::int64_t quotient = 0;
       std::int64_t remainder = 0;
@@ -266,13 +335,17 @@ class Verifier {
       const bool alone = whole == 1 && quotient == 0 && remainder == 0;
       const bool pair = whole == 0 && quotient > 0 && quotient == remainder;
       if (!alone && !pair)
-        return malformed("dimension " + quoted(dim) + " of staged " + quoted(stage.tensor) +
+        return malformed(stage.dim_places.of(i),
+                         "dimension " + quoted(dim) + " of staged " + quoted(stage.tensor) +
                              " does not appear once, or once as `/ f` and once as `% f`",
-                         "write for example `[j / 64, k, j % 64]`");
+                         "write for example `[j / 64, k, j % 64]`",
+                         with({{"dimension", std::string(dim.text())}}, uncovered_layout(nest, i)));
     }
-    for (const LayoutComponent& part : stage.layout)
-      if (std::find(stage.dims.begin(), stage.dims.end(), part.dim) == stage.dims.end())
-        return malformed(quoted(part.dim) + " is not a dimension of staged " + quoted(stage.tensor),
+    for (std::size_t i = 0; i < stage.layout.size(); ++i)
+      if (const LayoutComponent& part = stage.layout[i];
+          std::find(stage.dims.begin(), stage.dims.end(), part.dim) == stage.dims.end())
+        return malformed(stage.layout_places.of(i),
+                         quoted(part.dim) + " is not a dimension of staged " + quoted(stage.tensor),
                          "use the dimensions named after the tensor");
     return Ok{};
   }
@@ -286,11 +359,13 @@ class Verifier {
         if (!reads_through_inlining(reader, nest.name) || inlined(reader.name)) continue;
         if (stands_inside(*tree_.find(reader.name), *nest.at)) continue;
         return malformed(
+            nest.placed.span,
             quoted(nest.name) + " is placed in " + quoted(nest.at->nest, nest.at->loop) + " but " +
                 quoted(reader.name) + " reads it outside that loop",
             "place " + quoted(reader.name) + " inside " + quoted(nest.at->nest, nest.at->loop) +
                 " too, or place " + quoted(nest.name) + " further out",
-            {{"reader", std::string(reader.name.text())}});
+            with({{"reader", std::string(reader.name.text())}},
+                 reading_instance(algorithm_, tree_, reader, nest.name)));
       }
       const Symbol tensor = nest.stage ? nest.stage->tensor : nest.name;
       const bool read = std::any_of(
@@ -300,8 +375,9 @@ class Verifier {
           });
       if (!read)
         return malformed(
+            nest.placed.span,
             "nothing inside " + quoted(nest.at->nest, nest.at->loop) + " reads " + quoted(tensor),
-            "place " + quoted(nest.name) + " at a loop around a reader");
+            "place " + quoted(nest.name) + " at a loop around a reader", readers_of(tensor));
     }
     return Ok{};
   }
@@ -330,10 +406,13 @@ class Verifier {
                                   : nest.stage && nest.stage->tensor == producer.name;
         if (!reads) continue;
         return malformed(
+            nest.place.span,
             quoted(nest.name) + " reads " + quoted(producer.name) + " before it is computed",
             "put the nest of " + quoted(producer.name) + " before it",
-            {{"reader", std::string(nest.name.text())},
-             {"tensor", std::string(producer.name.text())}});
+            with(
+                {{"reader", std::string(nest.name.text())},
+                 {"tensor", std::string(producer.name.text())}},
+                reader ? reading_instance(algorithm_, tree_, *reader, producer.name) : Evidence{}));
       }
     for (Symbol name : local) available.erase(name);
     if (!nest.stage) available.insert(nest.name);

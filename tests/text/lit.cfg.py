@@ -39,4 +39,6 @@ config.substitutions += [
     ("%golden", f"{python} {tools}/golden.py"),
     ("%status", f"{python} {tools}/status.py"),
     ("%write_npy", f"{python} {tools}/npy.py"),
+    ("%nested", f"{python} {tools}/nested.py"),
+    ("%interrupt", f"{python} {tools}/interrupt.py"),
 ]

@@ -4,6 +4,9 @@
 #include "lowering/build/build.h"
 
 #include <gtest/gtest.h>
+
+#include <optional>
+
 #include "frontend/base/render.h"
 #include "frontend/ir/text.h"
 #include "lowering/program/text.h"
@@ -274,24 +277,77 @@ keep y[ii] in register)");
       << text;
 }
 
-TEST(Build, RefusalsNameTheLoopAndAWayOut) {
-  auto expect = [](const std::string& directives, const std::string& message) {
-    const std::string text = built(kGemm, directives);
-    EXPECT_NE(text.find(message), std::string::npos) << text;
-    EXPECT_NE(text.find("[E0301]"), std::string::npos) << text;
-    EXPECT_NE(text.find("help:"), std::string::npos) << text;
+// The first refusal of `build`, and the word of the schedule that it points at.
+struct Refused {
+  Diagnostic diagnostic;
+  std::string word;
+  std::string evidence(std::string_view name) const {
+    for (const auto& [key, value] : diagnostic.evidence)
+      if (key == name) return value;
+    return "(none)";
+  }
+};
+
+std::optional<Refused> refused(const char* algorithm_text, const std::string& directives) {
+  ir::Context context;
+  poly::Context polyhedra;
+  const Source algorithm_source("a.tw", algorithm_text);
+  auto algorithm = ir::parse_algorithm(context, algorithm_source);
+  if (!algorithm.ok()) return std::nullopt;
+  const Source source("s.tws", "schedule s for " + std::string(algorithm->name.text()) +
+                                   " on host {\n" + directives + "\n}\n");
+  auto schedule = directives::parse_schedule(context, *algorithm, source);
+  if (!schedule.ok()) return std::nullopt;
+  auto program = build(context, polyhedra, *algorithm, *schedule);
+  if (program.ok()) return std::nullopt;
+  const Diagnostic& first = program.diagnostics()[0];
+  return Refused{first, std::string(source.text().substr(first.span.begin,
+                                                         first.span.end - first.span.begin))};
+}
+
+TEST(Build, RefusalsPointAtTheirDirectiveAndSayAWayOut) {
+  auto expect = [](const std::string& directives, const std::string& message,
+                   const std::string& word) {
+    const auto found = refused(kGemm, directives);
+    ASSERT_TRUE(found.has_value()) << directives;
+    EXPECT_EQ(code_text(found->diagnostic.code), "E0301") << directives;
+    EXPECT_NE(found->diagnostic.message.find(message), std::string::npos)
+        << found->diagnostic.message;
+    EXPECT_EQ(found->word, word) << directives;
+    EXPECT_FALSE(found->diagnostic.remedy.empty()) << directives;
+    EXPECT_FALSE(found->diagnostic.evidence.empty()) << directives;
   };
-  expect("unroll c.k", "loop `c.k` has no constant length, so it cannot be unrolled");
-  expect("vectorize c.k", "loop `c.k` has no constant length, so it cannot be vectorized");
-  expect("vectorize c.k by 6", "a vectorized reduction of `c` has 6 lanes");
+  expect("unroll c.k", "loop `c.k` has no constant length, so it cannot be unrolled", "c.k");
+  expect("parallel c.i\nvectorize c.k",
+         "loop `c.k` has no constant length, so it cannot be vectorized", "c.k");
+  expect("vectorize c.k by 6", "a vectorized reduction of `c` has 6 lanes", "c.k");
   expect("reorder c: i, k, j\nkeep c[j] in register",
-         "loop `c.j` has no constant length, so its results cannot stay in registers");
+         "loop `c.j` has no constant length, so its results cannot stay in registers", "j");
   expect("split c.j by 4 as jo, ji\nreorder c: i, jo, k, ji\nkeep c[ji] in register",
-         "loop `c.ji` is neither unrolled nor vectorized");
+         "loop `c.ji` is neither unrolled nor vectorized", "ji");
+  expect("keep c[i] in register", "loop `c.i` stands outside the loops of the reduction", "i");
+  expect("split c.j by 4 as jo, ji\nreorder c: k, ji, i, jo\nunroll c.ji\nkeep c[ji] in register",
+         "loop `c.ji` is kept, but `c.jo` inside it runs over other results", "ji");
   expect("stage b[k, j] at c.i as bp[k, j]\nkeep bp in register",
-         "the region of `bp` has no constant size");
+         "the region of `bp` has no constant size", "bp");
   expect("reorder c: i, k, j\nvectorize c.j by 4\nstage b[k, j] at c.j_v as bp[k, j]",
-         "`bp` is placed in the vector loop `c.j_v`");
+         "`bp` is placed in the vector loop `c.j_v`", "c.j_v");
+  expect("split c.i by 1000 as o, p\nsplit c.j by 1000 as q, r\nunroll c.p\nunroll c.r",
+         "unrolled loops give more than 65536 statements", "c.p");
+}
+
+// The sizes of a refusal are allowed ones, and the length there is what it says: N, and ceil(N / 4) * M.
+TEST(Build, RefusalsNameSizesAtWhichALengthDiffers) {
+  const auto whole = refused(kGemm, "guard N >= 3\nreorder c: i, k, j\nvectorize c.j");
+  ASSERT_TRUE(whole.has_value());
+  EXPECT_EQ(whole->evidence("length"), "N");
+  EXPECT_EQ(whole->evidence("one"), "3 at M = 0, N = 3, K = 0");
+  EXPECT_EQ(whole->evidence("another"), "4 at M = 0, N = 4, K = 0");
+  const auto fused = refused(
+      kGemm, "split c.j by 4 as jo, ji\nfuse c.i, c.jo as f\nreorder c: k, ji, f\nvectorize c.f");
+  ASSERT_TRUE(fused.has_value());
+  EXPECT_EQ(fused->evidence("one"), "0 at M = 0, N = 0, K = 0");
+  EXPECT_EQ(fused->evidence("another"), "1 at M = 1, N = 1, K = 0");
 }
 
 }  // namespace

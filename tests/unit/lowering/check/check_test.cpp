@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "frontend/base/json.h"
@@ -67,8 +68,9 @@ TEST(Check, ReachesFullTileAndTailInThreeRunsOrMore) {
   ASSERT_TRUE(report.ok());
   EXPECT_EQ(report->verdict, Verdict::Checked);
   EXPECT_GE(report->runs.size(), 3u);
-  // What cannot happen: the tail is entered only where it holds something.
-  EXPECT_EQ(report->unreached,
+  // The tail is entered only where it holds something.
+  EXPECT_TRUE(report->unreached.empty());
+  EXPECT_EQ(report->impossible,
             (std::vector<std::string>{"`nj in 0 .. N - no * 16` was never empty"}));
   const std::set<std::int64_t> sizes = c.sizes_of(*report, "N");
   EXPECT_TRUE(sizes.contains(0));
@@ -134,21 +136,115 @@ TEST(Check, RefutesWhatTraps) {
   EXPECT_EQ(report->findings[0].code, Code::BufferOutOfBounds);
 }
 
-TEST(Check, NamesWhatItCouldNotReach) {
-  Case c(kDouble, R"(program double for double {
-  extent N
+std::string guarded_double(const std::string& condition, const std::string& extent = "N") {
+  return "program double for double {\n  extent " + extent + R"(
   input x : f32[N]
   output y : f32[N]
   for n in 0 .. N {
-    if n < 0 { y[n] = 0.0 } else { y[n] = x[n] * 2.0 }
+    if )" +
+         condition + R"( { y[n] = x[n] + x[n] } else { y[n] = x[n] * 2.0 }
   }
-})");
+})";
+}
+
+TEST(Check, AnOutcomeThatCannotHappenIsNoFailing) {
+  Case c(kDouble, guarded_double("n < 0"));
   const auto report = c.check();
   ASSERT_TRUE(report.ok());
   EXPECT_EQ(report->verdict, Verdict::Checked);
+  EXPECT_TRUE(report->unreached.empty());
+  EXPECT_EQ(report->impossible, (std::vector<std::string>{"`n < 0` never held"}));
+  EXPECT_EQ(verdict_line(c.program, *report).find("not reached"), std::string::npos);
+  EXPECT_NE(to_json(c.program, *report).dump().find("\"impossible\": 1"), std::string::npos)
+      << to_json(c.program, *report).dump();
+  EXPECT_EQ(to_json(c.program, *report).dump().find("never held"), std::string::npos);
+  EXPECT_NE(to_json(c.program, *report, true).dump().find("never held"), std::string::npos);
+}
+
+TEST(Check, GoesToTheOnlySizesAtWhichAGuardHolds) {
+  const std::string guard = "N % 97 == 55 && N > 200 && n == 130";
+  Case right(kDouble, guarded_double(guard));
+  const auto report = right.check();
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->verdict, Verdict::Checked);
+  EXPECT_TRUE(report->unreached.empty());
+  EXPECT_TRUE(right.sizes_of(*report, "N").contains(249));
+
+  std::string text = guarded_double(guard);
+  text.replace(text.find("x[n] + x[n]"), 11, "x[n] + 1.0");
+  Case wrong(kDouble, text);
+  const auto refuted = wrong.check();
+  ASSERT_TRUE(refuted.ok());
+  ASSERT_EQ(refuted->verdict, Verdict::Refuted);
+  const auto& evidence = refuted->findings[0].evidence;
+  EXPECT_NE(std::find(evidence.begin(), evidence.end(),
+                      std::pair<std::string, std::string>("sizes", "N=249")),
+            evidence.end());
+}
+
+// The one outcome that is left, with its reason.
+void expect_open(const Result<Report>& report, const std::string& outcome,
+                 const std::string& reason) {
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->verdict, Verdict::Checked);
   ASSERT_EQ(report->unreached.size(), 1u);
-  EXPECT_NE(report->unreached[0].find("n < 0"), std::string::npos) << report->unreached[0];
-  EXPECT_TRUE(verdict_line(c.program, *report).ends_with("; 1 outcome not reached"));
+  EXPECT_EQ(report->unreached[0].outcome, outcome);
+  EXPECT_NE(report->unreached[0].reason.find(reason), std::string::npos)
+      << report->unreached[0].reason;
+}
+
+TEST(Check, NamesWhatItCouldNotReachAndWhy) {
+  Case far(kDouble, guarded_double("N == 900000000"));
+  const auto report = far.check();
+  expect_open(report, "`N == 900000000` never held",
+              "it happens at N=900000000, where a run takes about ");
+  EXPECT_TRUE(verdict_line(far.program, *report).ends_with("; 1 outcome not reached"));
+
+  Case square(kDouble, guarded_double("N * N == 361"));
+  expect_open(square.check(), "`N * N == 361` never held", "`N * N` is not affine");
+
+  Case data(kDouble, guarded_double("x[n] == 0.1234567"));
+  expect_open(data.check(), "`x[n] == f32(0.1234567)` never held",
+              "it depends on the inputs: `x[n] == f32(0.1234567)`; a run at N=1 did not take it");
+
+  Case given(kDouble, guarded_double("N == 3"));
+  Options options;
+  options.sizes = {{{given.context.symbol("N"), 2}}, {{given.context.symbol("N"), 0}}};
+  expect_open(given.check(options), "`N == 3` never held",
+              "it happens at other sizes than these, such as N=3");
+}
+
+TEST(Check, OtherInputsAreTriedForAnOutcomeOnData) {
+  // One element, so that each run goes one way.
+  Case c(std::string(kDouble).replace(std::string(kDouble).find("(N)"), 3, "(N min 1 max 1)"),
+         guarded_double("x[0] > 0.0", "N min 1 max 1"));
+  const auto report = c.check();
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->verdict, Verdict::Checked);
+  for (const Unreached& one : report->unreached) ADD_FAILURE() << one.outcome << ": " << one.reason;
+  EXPECT_GT(report->runs.size(), 4u)
+      << "the plan alone went both ways: the test needs another condition";
+}
+
+// A value that depends on an extent alone is no outcome, but what the extent is compared with is tried.
+TEST(Check, TriesTheSizesAroundTheConstantsThatValuesCompareWith) {
+  for (const auto& [condition, size] :
+       {std::pair{"N / 5000 == 0", "N=5000"}, std::pair{"N % 6000 < 5999", "N=5999"},
+        std::pair{"2 * N < 12000", "N=6000"}, std::pair{"N + 7 != 5007", "N=5000"},
+        std::pair{"max(N, 7000) < 7001", "N=7001"}}) {
+    std::string text = guarded_double("n < N");
+    text.replace(text.find("x[n] + x[n]"), 11,
+                 "x[n] * select(" + std::string(condition) + ", f32(2), f32(3))");
+    Case c(kDouble, text);
+    const auto report = c.check();
+    ASSERT_TRUE(report.ok());
+    ASSERT_EQ(report->verdict, Verdict::Refuted) << condition;
+    const auto& evidence = report->findings[0].evidence;
+    EXPECT_NE(std::find(evidence.begin(), evidence.end(),
+                        std::pair<std::string, std::string>("sizes", size)),
+              evidence.end())
+        << condition;
+  }
 }
 
 TEST(Check, TheLineCountsWhatWasNotReachedOnlyIfThereIsAny) {
@@ -163,7 +259,7 @@ TEST(Check, TheLineCountsWhatWasNotReachedOnlyIfThereIsAny) {
   EXPECT_TRUE(report->unreached.empty());
   const std::string line = verdict_line(c.program, *report);
   EXPECT_EQ(line.find("not reached"), std::string::npos) << line;
-  report->unreached = {"one", "two"};
+  report->unreached = {{"one", "why"}, {"two", "why"}};
   EXPECT_EQ(verdict_line(c.program, *report), line + "; 2 outcomes not reached");
 }
 

@@ -66,9 +66,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"reorder z: i", "E0303", "`z` has no loops", "z"},
         Refusal{"inline e\nsplit e.i by 2 as o, t", "E0303", "`e` has no loops", "e.i"},
         // E0304: split and tile.
-        Refusal{"split c.i by 4 as j, t", "E0304", "has a loop `j` already", "c.i"},
-        Refusal{"split c.i by 4 as i, t", "E0304", "has a loop `i` already", "c.i"},
-        Refusal{"split c.i by 4 as t, t", "E0304", "both parts are named `t`", "c.i"},
+        Refusal{"split c.i by 4 as j, t", "E0304", "has a loop `j` already", "j, t"},
+        Refusal{"split c.i by 4 as i, t", "E0304", "has a loop `i` already", "i, t"},
+        Refusal{"split c.i by 4 as t, t", "E0304", "both parts are named `t`", "t\n"},
         Refusal{"vectorize c.k by 4\nsplit c.k_v by 2 as o, t", "E0304", "already vectorized",
                 "c.k_v"},
         Refusal{"split c.i by 4 as o, t\npeel c.o\nsplit c.o by 2 as p, q", "E0304",
@@ -80,18 +80,18 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"tile c.i, e.k by 2, 2 as o, p, q, r", "E0304", "different nests", "e.k"},
         Refusal{"tile c.j, c.i by 2, 2 as o, p, q, r", "E0304", "is inside", "c.j"},
         // Reorder and fuse.
-        Refusal{"reorder c: i, i", "E0304", "named twice", "c: i"},
+        Refusal{"reorder c: i, i", "E0304", "named twice", "i\n"},
         Refusal{"fuse c.i, c.k as f", "E0304", "does not stand directly inside", "c.k"},
         Refusal{"fuse c.i, e.k as f", "E0304", "does not stand directly inside", "e.k"},
-        Refusal{"fuse c.i, c.j as k", "E0304", "has a loop `k` already", "c.i"},
+        Refusal{"fuse c.i, c.j as k", "E0304", "has a loop `k` already", "k\n"},
         Refusal{"fuse c.j, c.k as f", "E0304", "one over the reduction", "c.j"},
         Refusal{"parallel c.i\nfuse c.i, c.j as f", "E0304", "marked already", "c.i, "},
         Refusal{"compute_at e in c.j\nfuse c.i, c.j as f", "E0304", "`e` is placed in one", "c.i"},
         // Placement.
-        Refusal{"compute_at c in d.i", "E0304", "is an output", "d.i"},
+        Refusal{"compute_at c in d.i", "E0304", "is an output", "c in"},
         Refusal{"compute_at e in e.i", "E0304", "its own loop", "e.i"},
         Refusal{"stage b[k, j] at c.j as bp[k, j]\ncompute_at bp in c.i", "E0304", "staged copy",
-                "c.i"},
+                "bp in"},
         Refusal{"inline c", "E0304", "is an output and cannot be inlined", "c"},
         Refusal{"inline d", "E0304", "cannot be inlined", "d"},
         Refusal{"stage b[k, j] at e.i as p[k, j]\ninline e", "E0304", "is placed in a loop of `e`",
@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "c.o\n}"},
         // Stage and keep.
         Refusal{"stage z[k, j] at c.j as p[k, j]", "E0304", "`z` is not a tensor", "z["},
-        Refusal{"stage b[k, j] at c.j as e[k, j]", "E0304", "a name that the schedule has", "b["},
+        Refusal{"stage b[k, j] at c.j as e[k, j]", "E0304", "a name that the schedule has", "e["},
         Refusal{"keep c in register", "E0304", "is an output", "c in"},
         Refusal{"keep e[i] in register", "E0304", "is not a reduction", "e["}));
 
@@ -139,22 +139,21 @@ INSTANTIATE_TEST_SUITE_P(
     Schedules, Refused,
     testing::Values(
         // E0302: the directive after which the schedule stayed malformed is the place.
-        Refusal{"parallel c.i\nvectorize c.i by 4", "E0302", "`c.i_v` is not innermost",
-                "vectorize"},
+        Refusal{"parallel c.i\nvectorize c.i by 4", "E0302", "`c.i_v` is not innermost", "c.i by"},
         Refusal{"compute_at e in d.i", "E0302",
-                "`e` is placed in `d.i` but `c` reads it outside that loop", "compute_at"},
-        Refusal{"parallel c.i\nparallel c.k", "E0302", "runs over a reduction", "parallel c.k"},
+                "`e` is placed in `d.i` but `c` reads it outside that loop", "d.i"},
+        Refusal{"parallel c.i\nparallel c.k", "E0302", "runs over a reduction", "c.k"},
         Refusal{"split c.k by 2 as o, t\nkeep c[t] in register", "E0302", "runs over the reduction",
-                "keep"},
-        Refusal{"keep c[i, i] in register", "E0302", "or twice", "keep"},
-        Refusal{"stage b[k] at c.j as p[k]", "E0302", "has 2 dimensions, not 1", "stage"},
-        Refusal{"stage b[k, k] at c.j as p[k, k]", "E0302", "have one name", "stage"},
-        Refusal{"stage b[k, j] at c.j as p[k]", "E0302", "dimension `j`", "stage"},
-        Refusal{"stage b[k, j] at c.j as p[k, j / 4, j % 2]", "E0302", "dimension `j`", "stage"},
-        Refusal{"stage b[k, j] at c.j as p[k, j, z]", "E0302", "`z` is not a dimension", "stage"},
+                "t] in"},
+        Refusal{"keep c[i, i] in register", "E0302", "or twice", "i] in"},
+        Refusal{"stage b[k] at c.j as p[k]", "E0302", "has 2 dimensions, not 1", "b["},
+        Refusal{"stage b[k, k] at c.j as p[k, k]", "E0302", "have one name", "k]\n"},
+        Refusal{"stage b[k, j] at c.j as p[k]", "E0302", "dimension `j`", "j] at"},
+        Refusal{"stage b[k, j] at c.j as p[k, j / 4, j % 2]", "E0302", "dimension `j`", "j] at"},
+        Refusal{"stage b[k, j] at c.j as p[k, j, z]", "E0302", "`z` is not a dimension", "z]"},
         Refusal{"stage a[i, k] at c.i as p[i, k]", "E0302", "nothing inside `c.i` reads `a`",
-                "stage"},
-        Refusal{"inline e\nstage e[i, k] at c.i as p[i, k]", "E0302", "is inlined", "stage"},
+                "c.i as"},
+        Refusal{"inline e\nstage e[i, k] at c.i as p[i, k]", "E0302", "is inlined", "e[i"},
         // The tree form.
         Refusal{"tree { inline e }", "E0302", "`c` has no nest", "s for"},
         Refusal{"tree { inline c }", "E0302", "is an output", "s for"},
@@ -165,19 +164,61 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{
             "tree { inline e nest d { for i { for j { compute } } } nest c { for i { for j { for k "
             "{ compute } } } } }",
-            "E0302", "`d` reads `c` before it is computed", "s for"},
+            "E0302", "`d` reads `c` before it is computed", "d {"},
         Refusal{"tree { inline e nest c { for i { for j { compute } } } nest d { for i { for j { "
                 "compute } } } }",
-                "E0302", "`c.k` is not in the order", "s for"},
+                "E0302", "`c.k` is not in the order", "c {"},
         Refusal{
             "tree { inline e nest c { split i by 2 as o, t for o { for t { for j peel { for k { "
             "compute } } } } } nest d { for i { for j { compute } } } }",
-            "E0302", "not the outer loop of a split", "s for"},
+            "E0302", "not the outer loop of a split", "peel {"},
         Refusal{"tree { nest c { split d.i by 2 as o, t compute } }", "E0101", "names a nest",
                 "d.i"},
+        // E0307: the guard, not what the algorithm requires.
+        Refusal{"guard N >= 10\nguard M >= 1, N <= 5", "E0307", "satisfy the guard `N <= 5`",
+                "N <= 5"},
         // E0305: header and form.
         Refusal{"split c.i by 2 as o, t\ntree { }", "E0305", "a tree beside directives", "tree"},
         Refusal{"algorithm_hash h00", "E0305", "another content", "h00"}));
+
+std::string evidence(const Diagnostic& diagnostic, std::string_view name) {
+  for (const auto& [key, value] : diagnostic.evidence)
+    if (key == name) return value;
+  return "(none)";
+}
+
+// A tree that cannot stand comes with sizes and instances that show it. The expected ones follow from the
+// statement of `two` by hand: c reads e[i, k], d reads c[i, j].
+TEST(Refusals, NameSizesAndInstances) {
+  const Parsed outside("compute_at e in d.i");
+  ASSERT_FALSE(outside.schedule.ok());
+  const Diagnostic& early = outside.schedule.diagnostics()[0];
+  EXPECT_EQ(evidence(early, "sizes"), "M = 1, N = 1, K = 1");
+  EXPECT_EQ(evidence(early, "instance"), "c[0, 0] at k = 0");
+  EXPECT_EQ(evidence(early, "reads"), "e[0, 0]");
+
+  const Parsed race("split c.k by 8 as o, t\nparallel c.o");
+  ASSERT_FALSE(race.schedule.ok());
+  const Diagnostic& meet = race.schedule.diagnostics()[0];
+  // With fewer than nine terms there is one iteration of `o`, so nothing meets.
+  EXPECT_EQ(evidence(meet, "sizes"), "M = 1, N = 1, K = 9");
+  EXPECT_EQ(evidence(meet, "one"), "o = 0: c[0, 0] at k = 0");
+  EXPECT_EQ(evidence(meet, "another"), "o = 1: c[0, 0] at k = 8");
+
+  // j = 0 and j = 4 both come to quotient 0 and remainder 0 of (j / 8, j % 4).
+  const Parsed lost("stage b[k, j] at c.j as p[k, j / 8, j % 4]");
+  ASSERT_FALSE(lost.schedule.ok());
+  EXPECT_EQ(evidence(lost.schedule.diagnostics()[0], "cells"), "j = 0 and j = 4");
+  EXPECT_EQ(evidence(lost.schedule.diagnostics()[0], "place"), "j_o = 0, j_i = 0");
+  // Nothing comes to j_o = 0, j_i = 2 of (j / 2, j % 4).
+  const Parsed hole("stage b[k, j] at c.j as p[k, j / 2, j % 4]");
+  ASSERT_FALSE(hole.schedule.ok());
+  EXPECT_EQ(evidence(hole.schedule.diagnostics()[0], "unused place"), "j_o = 0, j_i = 2");
+
+  const Parsed guarded("guard N >= 10, N <= 5");
+  ASSERT_FALSE(guarded.schedule.ok());
+  EXPECT_EQ(evidence(guarded.schedule.diagnostics()[0], "fails at"), "M = 0, N = 10, K = 0");
+}
 
 TEST(Refusals, LeaveTheTreeAlone) {
   Parsed parsed("split c.i by 4 as o, t");
