@@ -123,8 +123,9 @@ Accuracy measure_accuracy(const ir::BoundedTensor& reference, const ir::Tensor& 
   for (std::size_t i = 0; i < got.data.size() && i < reference.bound.size(); ++i) {
     const ir::Scalar a = reference.value.data[i];
     const ir::Scalar b = got.data[i];
-    const double error = floating ? std::fabs(b.f - a.f)
-                                  : std::fabs(ir::integer_value(got.type, b.i) - ir::integer_value(got.type, a.i));
+    const double error =
+        floating ? std::fabs(b.f - a.f)
+                 : std::fabs(ir::integer_value(got.type, b.i) - ir::integer_value(got.type, a.i));
     if (std::isinf(reference.bound[i])) {
       ++out.without_bound;
       continue;

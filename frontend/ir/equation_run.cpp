@@ -435,7 +435,8 @@ class EquationRun {
       const auto at = static_cast<std::size_t>(offset + l * step);
       out_->data[at] = value[l];
       if (!intervals_) continue;
-      if (lost_ || (floating && std::isnan(value[l].f))) no_claim(equation_.type, &low[l], &high[l]);
+      if (lost_ || (floating && std::isnan(value[l].f)))
+        no_claim(equation_.type, &low[l], &high[l]);
       (*out_low_)[at] = low[l];
       (*out_high_)[at] = high[l];
       result_certain_ &= low[l].i == high[l].i;

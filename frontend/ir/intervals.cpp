@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "frontend/ir/evaluate.h"
+#include "frontend/ir/int_range.h"
 #include "frontend/ir/math_table.h"
 
 namespace tilewright::ir {
@@ -268,18 +269,6 @@ std::pair<bool, bool> compare(OpCode op, V al, V ah, V bl, V bh) {
   }
 }
 
-__extension__ using Wide = __int128;
-struct IntRange {
-  Wide low;
-  Wide high;
-};
-constexpr IntRange kAnyInt{kIntMin, kIntMax};
-
-Wide wide(ScalarType type, std::int64_t x) {
-  return type == ScalarType::U64 ? static_cast<Wide>(static_cast<std::uint64_t>(x))
-                                 : static_cast<Wide>(x);
-}
-
 IntRange range_of(ScalarType type, const Columns& at, int i, int l) {
   return {wide(type, at.low[i][l].i), wide(type, at.high[i][l].i)};
 }
@@ -311,53 +300,6 @@ void logic_loop(OpCode op, const Columns& at, int n) {
     at.out_low[l].i = low;
     at.out_high[l].i = high;
   }
-}
-
-IntRange int_product(IntRange a, IntRange b) {
-  const Wide p[] = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
-  return {*std::min_element(p, p + 4), *std::max_element(p, p + 4)};
-}
-
-Wide floor_quotient(Wide a, Wide b) {
-  const Wide q = a / b;
-  return a % b != 0 && (a % b < 0) != (b < 0) ? q - 1 : q;
-}
-
-IntRange int_range(OpCode op, IntRange a, IntRange b, IntRange c) {
-  switch (op) {
-    case OpCode::Add: return {a.low + b.low, a.high + b.high};
-    case OpCode::Sub: return {a.low - b.high, a.high - b.low};
-    case OpCode::Mul: return int_product(a, b);
-    case OpCode::Fma: {
-      const IntRange p = int_product(a, b);
-      return {p.low + c.low, p.high + c.high};
-    }
-    case OpCode::Neg: return {-a.high, -a.low};
-    case OpCode::Abs:
-      if (a.low >= 0) return a;
-      return {a.high <= 0 ? -a.high : Wide{0}, std::max(-a.low, a.high)};
-    case OpCode::Min: return {std::min(a.low, b.low), std::min(a.high, b.high)};
-    case OpCode::Max: return {std::max(a.low, b.low), std::max(a.high, b.high)};
-    case OpCode::Div: {
-      if (b.low <= 0 && b.high >= 0) return kAnyInt;
-      const Wide q[] = {floor_quotient(a.low, b.low), floor_quotient(a.low, b.high),
-                        floor_quotient(a.high, b.low), floor_quotient(a.high, b.high)};
-      return {*std::min_element(q, q + 4), *std::max_element(q, q + 4)};
-    }
-    case OpCode::Mod:
-      if (b.low <= 0 && b.high >= 0) return kAnyInt;
-      if (a.low == a.high && b.low == b.high) {
-        const Wide r = a.low - floor_quotient(a.low, b.low) * b.low;
-        return {r, r};
-      }
-      return {std::min(b.low + 1, Wide{0}), std::max(b.high - 1, Wide{0})};
-    default: return kAnyInt;
-  }
-}
-
-IntRange limits_of(ScalarType type) {
-  if (!is_integer(type)) return kAnyInt;
-  return {wide(type, lowest_integer(type)), wide(type, greatest_integer(type))};
 }
 
 void put(const IntRange& range, const Columns& at, int l) {

@@ -37,8 +37,9 @@ struct Row {
   double ulps;
 };
 constexpr Row kRows[] = {
-#define TILEWRIGHT_MATH_ENTRY(op, name, reference, ulps) \
-  {OpCode::op, op##_in_bf16, op##_in_f16, op##_in_tf32, op##_in_f32, op##_in_f64, op##_reference, ulps},
+#define TILEWRIGHT_MATH_ENTRY(op, name, reference, ulps)    \
+  {OpCode::op,  op##_in_bf16, op##_in_f16,    op##_in_tf32, \
+   op##_in_f32, op##_in_f64,  op##_reference, ulps},
     TILEWRIGHT_MATH_ROWS(TILEWRIGHT_MATH_ENTRY)
 #undef TILEWRIGHT_MATH_ENTRY
 };

@@ -64,7 +64,8 @@ class Argument {
 
   static DLDataType dtype(ir::ScalarType type) {
     const ir::TypeInfo& info = ir::type_info(type);
-    return {static_cast<std::uint8_t>(info.dlpack_code), static_cast<std::uint8_t>(info.dlpack_bits), 1};
+    return {static_cast<std::uint8_t>(info.dlpack_code),
+            static_cast<std::uint8_t>(info.dlpack_bits), 1};
   }
 
  private:

@@ -67,8 +67,10 @@ TEST_P(LlvmConversions, EveryValueOfTheNarrowFormats) {
       body += "  y_" + name(to) + "[0, i] = " + cast + "\n  y_" + name(to) + "[1, i] = saturate(" +
               name(to) + ", x[i])\n";
     }
-    run(text + "  for t in 0 .. (N + 15) / 16 {\n  vector l in 0 .. 16 {\n  let i = t * 16 + l {\n"
-               "  if i < N {\n" + body + "}\n}\n}\n}\n}\n",
+    run(text +
+            "  for t in 0 .. (N + 15) / 16 {\n  vector l in 0 .. 16 {\n  let i = t * 16 + l {\n"
+            "  if i < N {\n" +
+            body + "}\n}\n}\n}\n}\n",
         sizes({{"N", values.size()}}), {{context.symbol("x"), values}});
   }
 }
@@ -77,15 +79,18 @@ TEST_P(LlvmConversions, PackedRowsMasksAndNeighbours) {
   for (const char* type : {"i4", "u4", "f4e2m1"})
     for (std::int64_t n : {1, 2, 5, 16, 33}) {
       const std::string t(type);
-      const std::string head = "program packed for packed {\n  extent M\n  extent N\n  input x : " + t +
-                               "[M, N]\n  output y : " + t + "[M, N]\n  output z : " + t + "[N, M]\n";
+      const std::string head =
+          "program packed for packed {\n  extent M\n  extent N\n  input x : " + t +
+          "[M, N]\n  output y : " + t + "[M, N]\n  output z : " + t + "[N, M]\n";
       const std::string scalar =
-          head + "  parallel i in 0 .. M {\n for j in 0 .. N {\n y[i, j] = x[i, N - 1 - j]\n }\n }\n"
-                 "  for i in 0 .. M {\n for j in 0 .. N {\n z[j, i] = x[i, j]\n }\n }\n}\n";
+          head +
+          "  parallel i in 0 .. M {\n for j in 0 .. N {\n y[i, j] = x[i, N - 1 - j]\n }\n }\n"
+          "  for u in 0 .. M {\n for v in 0 .. N {\n z[v, u] = x[u, v]\n }\n }\n}\n";
       const std::string lanes =
-          head + "  for i in 0 .. M {\n for jo in 0 .. (N + 7) / 8 {\n vector ji in 0 .. 8 {\n"
-                 " if jo * 8 + ji < N {\n y[i, jo * 8 + ji] = x[i, jo * 8 + ji]\n"
-                 " z[jo * 8 + ji, i] = x[i, N - 1 - (jo * 8 + ji)]\n }\n }\n }\n }\n}\n";
+          head +
+          "  for i in 0 .. M {\n for jo in 0 .. (N + 7) / 8 {\n vector ji in 0 .. 8 {\n"
+          " if jo * 8 + ji < N {\n y[i, jo * 8 + ji] = x[i, jo * 8 + ji]\n"
+          " z[jo * 8 + ji, i] = x[i, N - 1 - (jo * 8 + ji)]\n }\n }\n }\n }\n}\n";
       const auto parameter_type = *ir::parse_type(t);
       ir::Tensor x = ir::make_tensor(parameter_type, {3, n});
       for (std::size_t k = 0; k < x.data.size(); ++k) {
@@ -114,8 +119,8 @@ TEST_P(LlvmConversions, StoringOneElementKeepsTheOther) {
   vector l in 0 .. 4 {
     y[2 * l + 1] = x[2 * l + 1] + u4(1)
   }
-  for i in 0 .. (N + 1) / 2 {
-    y[2 * i] = y[2 * i] + u4(2)
+  for k in 0 .. (N + 1) / 2 {
+    y[2 * k] = y[2 * k] + u4(2)
   }
 }
 )",

@@ -185,13 +185,16 @@ TEST(Npy, SpellingsOfTheHeader) {
   }
 }
 
+TEST(Npy, UnsignedIntegersOfNumpy) {
+  expect_corpus("u8.npy", ScalarType::U8, {3}, std::vector<std::uint8_t>{0, 1, 2});
+}
+
 TEST(Npy, RefusedFilesOfNumpy) {
-  for (const auto& [file, code] :
-       {std::pair{"refused_big_endian.npy", Code::NpyType},
-        std::pair{"refused_u8.npy", Code::NpyType}, std::pair{"refused_complex.npy", Code::NpyType},
-        std::pair{"refused_structured.npy", Code::NpyHeader},
-        std::pair{"refused_archive.npy", Code::NpyMagic},
-        std::pair{"refused_two_arrays.npy", Code::NpySize}}) {
+  for (const auto& [file, code] : {std::pair{"refused_big_endian.npy", Code::NpyType},
+                                   std::pair{"refused_complex.npy", Code::NpyType},
+                                   std::pair{"refused_structured.npy", Code::NpyHeader},
+                                   std::pair{"refused_archive.npy", Code::NpyMagic},
+                                   std::pair{"refused_two_arrays.npy", Code::NpySize}}) {
     EXPECT_EQ(code_of(read(corpus(file)), file), code) << file;
   }
 }

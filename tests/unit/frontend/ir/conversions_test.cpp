@@ -32,10 +32,14 @@ struct Format {
   int bits() const { return exponent_bits + mantissa_bits + (has_sign ? 1 : 0); }
 };
 constexpr Format kFormats[] = {
-    {ScalarType::F16, 5, 10, 15, true, true},      {ScalarType::BF16, 8, 7, 127, true, true},
-    {ScalarType::F8E5M2, 5, 2, 15, true, true},    {ScalarType::F8E4M3, 4, 3, 7, false, true},
-    {ScalarType::F6E2M3, 2, 3, 1, false, false},   {ScalarType::F6E3M2, 3, 2, 3, false, false},
-    {ScalarType::F4E2M1, 2, 1, 1, false, false},   {ScalarType::F8E8M0, 8, 0, 127, false, true, false},
+    {ScalarType::F16, 5, 10, 15, true, true},
+    {ScalarType::BF16, 8, 7, 127, true, true},
+    {ScalarType::F8E5M2, 5, 2, 15, true, true},
+    {ScalarType::F8E4M3, 4, 3, 7, false, true},
+    {ScalarType::F6E2M3, 2, 3, 1, false, false},
+    {ScalarType::F6E3M2, 3, 2, 3, false, false},
+    {ScalarType::F4E2M1, 2, 1, 1, false, false},
+    {ScalarType::F8E8M0, 8, 0, 127, false, true, false},
 };
 
 double decode(const Format& f, unsigned code) {
@@ -49,7 +53,8 @@ double decode(const Format& f, unsigned code) {
   if (f.has_infinity && top) return negative ? -kInf : kInf;
   const bool subnormal = exponent == 0 && f.has_sign;  // a scale has none
   const double significand = (subnormal ? 0.0 : 1.0) + fraction * std::exp2(-f.mantissa_bits);
-  const double value = significand * std::exp2(static_cast<int>(exponent) - f.bias + (subnormal ? 1 : 0));
+  const double value =
+      significand * std::exp2(static_cast<int>(exponent) - f.bias + (subnormal ? 1 : 0));
   return negative ? -value : value;
 }
 
@@ -87,7 +92,7 @@ double reference(const Format& f, const std::vector<double>& values, double x, b
   double out = values[at];
   if (at + 1 == values.size())
     out = saturates || lacks_nan ? largest : f.has_infinity ? kInf : kNan;
-  return std::copysign(out, x);
+  return f.has_sign ? std::copysign(out, x) : out;
 }
 
 bool same(double a, double b) {
@@ -131,7 +136,8 @@ TEST(Conversions, RoundingFindsTheNearestEven) {
     for (double x : places_to_try(values)) {
       const double expected = reference(f, values, x, false);
       ASSERT_TRUE(same(round_to_type(f.type, x), expected))
-          << type_text(f.type) << "(" << x << ") = " << round_to_type(f.type, x) << ", not " << expected;
+          << type_text(f.type) << "(" << x << ") = " << round_to_type(f.type, x) << ", not "
+          << expected;
       bool undefined = false;
       const Scalar cast = evaluate_cast(ScalarType::F64, f.type, Scalar{.f = x}, &undefined);
       ASSERT_TRUE(same(cast.f, expected)) << type_text(f.type) << "(" << x << ") = " << cast.f;
@@ -160,6 +166,7 @@ TEST(Conversions, Tf32KeepsTenBitsOfAnF32) {
 
 // Every pair of values of the 4- and 8-bit types, and edges of the others, against wide arithmetic.
 __extension__ using Wide = __int128;
+__extension__ using UnsignedWide = unsigned __int128;
 
 std::vector<std::int64_t> integers_of(ScalarType type) {
   std::vector<std::int64_t> out;
@@ -171,17 +178,18 @@ std::vector<std::int64_t> integers_of(ScalarType type) {
   for (std::int64_t base : {std::int64_t{0}, lowest_integer(type), greatest_integer(type),
                             greatest_integer(type) / 2, std::int64_t{1000}})
     for (std::int64_t d : {-3, -2, -1, 0, 1, 2, 3})
-      out.push_back(wrap_to_type(
-          type, static_cast<std::int64_t>(static_cast<std::uint64_t>(base) + static_cast<std::uint64_t>(d))));
+      out.push_back(wrap_to_type(type, static_cast<std::int64_t>(static_cast<std::uint64_t>(base) +
+                                                                 static_cast<std::uint64_t>(d))));
   return out;
 }
 
 Wide wide(ScalarType type, std::int64_t x) {
-  return type == ScalarType::U64 ? static_cast<Wide>(static_cast<std::uint64_t>(x)) : static_cast<Wide>(x);
+  return type == ScalarType::U64 ? static_cast<Wide>(static_cast<std::uint64_t>(x))
+                                 : static_cast<Wide>(x);
 }
 
 std::int64_t wrapped(ScalarType type, Wide x) {
-  return wrap_to_type(type, static_cast<std::int64_t>(static_cast<unsigned __int128>(x)));
+  return wrap_to_type(type, static_cast<std::int64_t>(static_cast<UnsignedWide>(x)));
 }
 
 std::vector<ScalarType> integer_types() {
@@ -261,13 +269,16 @@ TEST(Integers, FloatsTruncateAndMustFit) {
       const double whole = std::trunc(x);
       ASSERT_EQ(integer_value(to, cast(to, x, &undefined)), whole + 0.0) << type_text(to) << x;
       ASSERT_FALSE(undefined);
-      ASSERT_EQ(integer_value(to, evaluate_saturate(ScalarType::F64, to, Scalar{.f = x}).i), whole + 0.0);
+      ASSERT_EQ(integer_value(to, evaluate_saturate(ScalarType::F64, to, Scalar{.f = x}).i),
+                whole + 0.0);
     }
     for (double x : {high, low - 1, kInf, -kInf, kNan}) {
       const bool lost = low - 1 == low && x == low - 1;  // f64 does not tell the two apart
       cast(to, x, &undefined);
       ASSERT_EQ(undefined, !lost) << type_text(to) << x;
-      const std::int64_t expected = std::isnan(x) ? 0 : x < 0 ? lowest_integer(to) : greatest_integer(to);
+      const std::int64_t expected = std::isnan(x) ? 0
+                                    : x < 0       ? lowest_integer(to)
+                                                  : greatest_integer(to);
       ASSERT_EQ(evaluate_saturate(ScalarType::F64, to, Scalar{.f = x}).i, expected) << x;
     }
   }

@@ -13,9 +13,8 @@ namespace tilewright::ir {
 namespace {
 
 std::uint64_t random_bits(ScalarType type, std::uint64_t key, std::uint64_t counter) {
-  const Scalar args[3] = {{.i = static_cast<std::int64_t>(key)},
-                          {.i = static_cast<std::int64_t>(counter)},
-                          {.i = 0}};
+  const Scalar args[3] = {
+      {.i = static_cast<std::int64_t>(key)}, {.i = static_cast<std::int64_t>(counter)}, {.i = 0}};
   bool undefined = false;
   return static_cast<std::uint64_t>(evaluate_op(OpCode::RandomBits, type, args, &undefined).i);
 }
@@ -23,8 +22,10 @@ std::uint64_t random_bits(ScalarType type, std::uint64_t key, std::uint64_t coun
 TEST(RandomBits, PublishedVectors) {
   // counter and key as (second word, first word); result likewise.
   EXPECT_EQ(random_bits(ScalarType::U64, 0, 0), 0x99ba4efe6b200159U);
-  EXPECT_EQ(random_bits(ScalarType::U64, 0xffffffffffffffffU, 0xffffffffffffffffU), 0xbb002be71cb996fcU);
-  EXPECT_EQ(random_bits(ScalarType::U64, 0x0370734413198a2eU, 0x85a308d3243f6a88U), 0x483df7a0c4923a9cU);
+  EXPECT_EQ(random_bits(ScalarType::U64, 0xffffffffffffffffU, 0xffffffffffffffffU),
+            0xbb002be71cb996fcU);
+  EXPECT_EQ(random_bits(ScalarType::U64, 0x0370734413198a2eU, 0x85a308d3243f6a88U),
+            0x483df7a0c4923a9cU);
 }
 
 TEST(RandomBits, NarrowOperandsGiveTheFirstWord) {

@@ -59,7 +59,8 @@ TEST(Type, Bf16RoundsToNearestEven) {
   EXPECT_EQ(float_bits(ScalarType::BF16, 0x1.03p0F), 0x3f82);
   EXPECT_EQ(float_bits(ScalarType::BF16, 0x1.010002p0F), 0x3f81);
   EXPECT_EQ(float_bits(ScalarType::BF16, std::numeric_limits<float>::max()), 0x7f80);
-  EXPECT_TRUE(std::isnan(float_value(ScalarType::BF16, float_bits(ScalarType::BF16, std::bit_cast<float>(0x7f800001U)))));
+  EXPECT_TRUE(std::isnan(float_value(
+      ScalarType::BF16, float_bits(ScalarType::BF16, std::bit_cast<float>(0x7f800001U)))));
 }
 
 TEST(Type, RoundingIsOneRoundingNotTwo) {
@@ -83,10 +84,14 @@ TEST(Type, ConstantsOfTheFormats) {
   EXPECT_EQ(unit_roundoff(ScalarType::F32), 0x1p-24);
   EXPECT_EQ(unit_roundoff(ScalarType::BF16), 0x1p-8);
   EXPECT_EQ(unit_roundoff(ScalarType::I32), 0.0);
-  EXPECT_EQ(smallest_subnormal(ScalarType::F16), static_cast<double>(float_value(ScalarType::F16, 1)));
-  EXPECT_EQ(smallest_subnormal(ScalarType::BF16), static_cast<double>(float_value(ScalarType::BF16, 1)));
-  EXPECT_EQ(largest_finite(ScalarType::F16), static_cast<double>(float_value(ScalarType::F16, 0x7bff)));
-  EXPECT_EQ(largest_finite(ScalarType::BF16), static_cast<double>(float_value(ScalarType::BF16, 0x7f7f)));
+  EXPECT_EQ(smallest_subnormal(ScalarType::F16),
+            static_cast<double>(float_value(ScalarType::F16, 1)));
+  EXPECT_EQ(smallest_subnormal(ScalarType::BF16),
+            static_cast<double>(float_value(ScalarType::BF16, 1)));
+  EXPECT_EQ(largest_finite(ScalarType::F16),
+            static_cast<double>(float_value(ScalarType::F16, 0x7bff)));
+  EXPECT_EQ(largest_finite(ScalarType::BF16),
+            static_cast<double>(float_value(ScalarType::BF16, 0x7f7f)));
 }
 
 }  // namespace
