@@ -57,7 +57,9 @@ TEST(ProgramPage, BlocksHoldWhatTheySay) {
       continue;
     }
     ASSERT_TRUE(program.ok()) << render(program.diagnostics(), &source);
-    if (kind == "canonical") EXPECT_EQ(print(*program), text);
+    if (kind == "canonical") {
+      EXPECT_EQ(print(*program), text);
+    }
     for (AsyncOrder order : {AsyncOrder::Eager, AsyncOrder::Lazy, AsyncOrder::Random}) {
       auto result = run(context, *program, order);
       if (kind != "error") {
