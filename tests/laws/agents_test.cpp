@@ -274,7 +274,7 @@ TEST(AgentTwins, AreRefusedByExactlyTheirDiagnostic) {
 // since nothing that is unordered passes; but for atomics, which may be done in any order.
 TEST(AgentsAtRandom, GiveAResultOrOneDiagnostic) {
   std::set<Code> codes;
-  for (unsigned seed = 0; seed < 1500; ++seed) {
+  for (unsigned seed = 0; seed < 300; ++seed) {
     ir::Context context;
     const program::Program made = ProgramMaker(context, seed).make();
     bool atomics = false;

@@ -98,7 +98,8 @@ TEST(AgentsMean, ASyncOrdersAndLacksNobody) {
   };
   gives(block(with("sync block")), {8, 7, 6, 5, 4, 3, 2, 1});
   refused(block(with("fence async")), "E0563", "other agent");
-  refused(block(with("if w < 7 { sync block }")), "E0562", "1 of 8 agents of the block");
+  refused(block("for w in 0 .. 8 bind warp {\nif w < 7 { sync block }\ny[w] = x[w]\n}\n"), "E0562",
+          "1 of 8 agents of the block");
 }
 
 TEST(AgentsMean, AnOrderEdgeLetsARoleBeginAfterAnother) {
@@ -134,11 +135,11 @@ TEST(AgentsMean, AtomicsGiveEveryoneAnotherTicket) {
         {3, 3, 3, 3, 3, 3, 3, 3});
   // Read without order.
   refused(R"(kernel main {
-  alloc sum : f32[1] in global {
-    sum[0] = 0.0
+  alloc total : f32[1] in global {
+    total[0] = 0.0
     for b in 0 .. 8 bind block {
-      atomic sum sum[0] by x[b]
-      y[b] = sum[0]
+      atomic sum total[0] by x[b]
+      y[b] = total[0]
     }
   }
 })",
