@@ -2,6 +2,7 @@
 //
 // What Machine says of a fault: the statement and its line in the canonical text, its agent, and the other
 // party.
+#include "frontend/base/format.h"
 #include "frontend/ir/given.h"
 #include "lowering/program/machine.h"
 #include "lowering/program/places.h"
@@ -9,11 +10,12 @@
 
 namespace tilewright::program {
 
-// "line 12: `wait full[slot] until phase`"
+// The statement, with its line in the canonical text where the program was read from none.
 std::string Machine::where(std::uint32_t id) const {
+  const std::string shown = in_backticks(headline(node(id).stmt));
+  if (program_.places) return shown;
   const std::vector<int> lines = statement_lines(program_);
-  const std::string line = id < lines.size() ? std::to_string(lines[id]) : "?";
-  return "line " + line + ": `" + headline(node(id).stmt) + "`";
+  return id < lines.size() ? "line " + std::to_string(lines[id]) + ": " + shown : shown;
 }
 
 std::string Machine::name_of(AgentId agent) const {
@@ -32,10 +34,12 @@ void Machine::add_parties(const Trap& trap, Diagnostic* out) const {
   const AgentId now = carrying_ ? carrying_->knows.agent
                       : active_ ? active_->knows.agent
                                 : kNoAgent;
-  out->evidence.emplace_back("place", where(trap.node));
+  if (!program_.places) out->evidence.emplace_back("place", where(trap.node));
   out->evidence.emplace_back("agent", name_of(now));
   if (trap.earlier.agent == kNoAgent) return;
-  out->evidence.emplace_back("other place", where(trap.earlier.node));
+  const Span other = place_of(program_, node(trap.earlier.node).stmt);
+  if (!other.none()) out->labels.push_back({other, "the other access"});
+  out->evidence.emplace_back("other statement", where(trap.earlier.node));
   out->evidence.emplace_back("other agent", name_of(trap.earlier.agent));
   if (trap.kind == Trap::Kind::MissingFence)
     out->evidence.emplace_back("proxies", std::string(proxy_text(trap.earlier.proxy)) + ", then " +
@@ -51,8 +55,7 @@ bool Machine::refuse_at(const Agent& agent, std::uint32_t id, Code code, std::st
                  std::move(remedy),
                  {},
                  std::move(evidence)};
-  out.evidence.emplace_back("statement", headline(node(id).stmt));
-  out.evidence.emplace_back("place", where(id));
+  out.evidence.emplace_back("statement", where(id));
   out.evidence.emplace_back("agent", agent.name);
   loops_ = agent.names.loops;
   return refuse(std::move(out), 0);
@@ -68,8 +71,14 @@ bool Machine::deadlock() {
   std::size_t shown = 0;
   for (const Agent* agent : live_) {
     if (agent->state != State::Blocked || shown++ == 8) continue;
-    const std::string where = agent->stack.empty() ? "" : " at " + where(agent->stack.back().node);
-    out.evidence.emplace_back(agent->name, "waits for " + agent->waits_for + where);
+    const std::string at = agent->stack.empty() ? "" : ", at " + where(agent->stack.back().node);
+    out.evidence.emplace_back(agent->name, "waits for " + agent->waits_for + at);
+    if (agent->stack.empty()) continue;
+    const Span place = place_of(program_, node(agent->stack.back().node).stmt);
+    if (out.span.none())
+      out.span = place;
+    else if (!place.none() && !(place == out.span))
+      out.labels.push_back({place, "waits here too"});
   }
   loops_.clear();
   return refuse(std::move(out), 0);

@@ -19,6 +19,7 @@
 #include "lowering/program/interpret.h"
 #include "lowering/program/json.h"
 #include "lowering/program/text.h"
+#include "tests/laws/program_maker.h"
 
 namespace tilewright {
 namespace {
@@ -267,6 +268,43 @@ TEST(AgentTwins, AreRefusedByExactlyTheirDiagnostic) {
   for (const char* code : {"E0550", "E0551", "E0557", "E0558", "E0559", "E0560", "E0561", "E0562",
                            "E0563", "E0564", "E0565", "E0566", "E0567"})
     EXPECT_TRUE(codes.contains(code)) << code << " has no twin";
+}
+
+// Programs that mean nothing, in every order: a result or one diagnostic. Results are those of the first order,
+// since nothing that is unordered passes; but for atomics, which may be done in any order.
+TEST(AgentsAtRandom, GiveAResultOrOneDiagnostic) {
+  std::set<Code> codes;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    ir::Context context;
+    const program::Program made = ProgramMaker(context, seed).make();
+    bool atomics = false;
+    program::walk(made.body,
+                  [&](program::Stmt s) { atomics = atomics || s.as<program::Atomic>(); });
+    const ir::Bindings sizes = bind(context, {{"M", 8}});
+    ir::TensorMap inputs;
+    ir::Tensor a = ir::make_tensor(ir::ScalarType::F32, {8});
+    for (std::size_t i = 0; i < a.data.size(); ++i) a.data[i].f = double(i) - 3;
+    inputs.emplace(context.symbol("a"), std::move(a));
+    std::optional<ir::TensorMap> first;
+    for (InterpretOptions options : all_orders()) {
+      if (options.schedule_seed > 3) continue;
+      options.step_limit = 20'000;
+      auto got = program::interpret(context, made, sizes, inputs, options);
+      if (!got.ok()) {
+        ASSERT_EQ(got.diagnostics().size(), 1U) << "seed " << seed;
+        codes.insert(got.diagnostics()[0].code);
+        continue;
+      }
+      if (!first) first = got->outputs;
+      if (atomics) continue;
+      for (const auto& [name, tensor] : got->outputs)
+        for (std::size_t i = 0; i < tensor.data.size(); ++i)
+          ASSERT_TRUE(tensor.data[i].i == first->at(name).data[i].i)
+              << "seed " << seed << ", " << order_name(options) << "\n"
+              << program::print(made);
+    }
+  }
+  EXPECT_GE(codes.size(), 8U);
 }
 
 // Scores between -8 and 8.
