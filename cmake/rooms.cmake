@@ -5,6 +5,7 @@
 # Every .cpp directly in the folder belongs to the room's library; the target is the folder with '_'.
 tilewright_room(frontend/base       DEPS WALL fmt nlohmann_json xxhash)
 tilewright_room(frontend/ir         DEPS frontend/base WALL)
+tilewright_room(frontend/language   DEPS frontend/ir WALL)
 tilewright_room(schedules/units     DEPS frontend/ir WALL)
 tilewright_room(schedules/machine   DEPS frontend/ir schedules/units WALL tomlplusplus)
 tilewright_room(schedules/polyhedra DEPS frontend/ir WALL isl)
@@ -16,6 +17,7 @@ tilewright_room(lowering/passes     DEPS lowering/program schedules/polyhedra WA
 tilewright_room(lowering/check     DEPS lowering/program schedules/polyhedra WALL)
 tilewright_room(lowering/llvm       DEPS lowering/program schedules/machine WALL llvm)
 tilewright_room(lowering/targets/host DEPS lowering/llvm lowering/program schedules/machine WALL)
-tilewright_room(lowering/artifact   DEPS lowering/program lowering/llvm lowering/targets/host lowering/passes lowering/build WALL)
+tilewright_room(lowering/targets/c DEPS lowering/program WALL)
+tilewright_room(lowering/artifact   DEPS lowering/program lowering/llvm lowering/targets/host lowering/targets/c lowering/passes lowering/build WALL)
 tilewright_room(apps/npy            DEPS frontend/ir WALL)
 tilewright_room(apps/runner         DEPS apps/npy WALL)

@@ -3,6 +3,7 @@
 // `tilewright machine list | show NAME | probe | instructions | instruction NAME`: the machines that are built in, one
 // machine in canonical form, a machine file of the machine that this runs on; the described instructions, and one of
 // them in canonical form.
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <filesystem>
@@ -70,6 +71,9 @@ class MachineVerb final : public Verb {
   int list(Session& session) const {
     Json all = Json::array();
     std::string text;
+    std::size_t widest = 0;
+    for (const std::string_view name : machine::builtin_names())
+      widest = std::max(widest, name.size());
     for (const std::string_view name : machine::builtin_names()) {
       const auto machine = session.take(machine::find_machine(name));
       if (!machine) return kExitDiagnostics;
@@ -79,8 +83,9 @@ class MachineVerb final : public Verb {
       entry.set("vector_bits", machine->vector.bits);
       entry.set("vector_registers", machine->vector.registers);
       all.push(std::move(entry));
-      text += std::string(name) + "  " + std::to_string(machine->vector.registers) +
-              " vectors of " + std::to_string(machine->vector.bits) + " bits\n";
+      const std::string gap(widest - name.size() + 2, ' ');
+      text += std::string(name) + gap + std::to_string(machine->vector.registers) + " vectors of " +
+              std::to_string(machine->vector.bits) + " bits\n";
     }
     if (json_)
       session.print_json(all);

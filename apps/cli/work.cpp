@@ -216,19 +216,20 @@ bool Work::check_guards(const ir::Bindings& sizes) {
   return false;
 }
 
-bool Work::lower() {
+bool Work::lower(std::string_view without) {
   if (!session_.take(poly::check_reads(polyhedra_, algorithm_), algorithm_source())) return false;
   times_.clear();
   const double begin = now();
   auto built = session_.take(build::build(context_, polyhedra_, algorithm_, schedule_),
                              schedule_source_ ? schedule_source() : algorithm_source());
   if (!built) return false;
-  Result<program::Program> lowered =
-      passes::run_passes(context_, *std::move(built),
-                         [&](int number, std::string_view name, const program::Program& program) {
-                           times_.emplace_back(name, now());
-                           return after_pass(number, name, program);
-                         });
+  Result<program::Program> lowered = passes::run_passes(
+      context_, *std::move(built),
+      [&](int number, std::string_view name, const program::Program& program) {
+        times_.emplace_back(name, now());
+        return after_pass(number, name, program);
+      },
+      without);
   if (!lowered.ok()) {
     session_.report(lowered.diagnostics(), program_source());
     return false;
