@@ -135,7 +135,7 @@ class RunVerb final : public Verb {
       const auto definition = split_definition(text);
       const ir::Tensor& tensor = results.at(work.context().symbol(definition->first));
       if (!session.take(
-              npy::write(definition->second, tensor.type, tensor.shape, ir::tensor_bytes(tensor))))
+              npy::write(definition->second, tensor.type, tensor.shape, ir::element_bytes(tensor))))
         return false;
     }
     return true;

@@ -31,12 +31,14 @@ Json parameters_json(const program::Program& program) {
   for (const program::Parameter& parameter : program.parameters) {
     Json shape = Json::array();
     for (ir::Expr extent : parameter.shape) shape.push(ir::print(extent));
-    list.push(Members()
-                  .add("name", parameter.name.text())
-                  .add("kind", parameter.is_output ? "output" : "input")
-                  .add("type", ir::type_text(parameter.type))
-                  .add("shape", std::move(shape))
-                  .done());
+    Members entry;
+    entry.add("name", parameter.name.text())
+        .add("kind", parameter.is_output ? "output" : "input")
+        .add("type", ir::type_text(parameter.type))
+        .add("shape", std::move(shape));
+    if (ir::is_packed(parameter.type))
+      entry.add("elements_per_byte", ir::elements_per_byte(parameter.type));
+    list.push(entry.done());
   }
   return list;
 }

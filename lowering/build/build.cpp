@@ -8,6 +8,7 @@
 #include "frontend/ir/expr_syntax.h"
 #include "frontend/ir/walk.h"
 #include "lowering/build/builder.h"
+#include "lowering/build/shared_bytes.h"
 
 namespace tilewright::build {
 
@@ -248,6 +249,7 @@ Result<program::Program> Builder::run() {
                   {{"limit", std::to_string(kMaxUnrolled)},
                    {"longest", unrolled.loop},
                    {"length", std::to_string(unrolled.length)}});
+  TILEWRIGHT_CHECK_OK(check_shared_bytes(context, out, extent_ranges(algorithm)));
   return out;
 }
 

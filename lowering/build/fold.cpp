@@ -4,6 +4,7 @@
 // the fold loops; a vectorized fold loop keeps one partial result per lane and merges lanes pairwise at the end.
 #include <algorithm>
 
+#include "frontend/ir/kernels.h"
 #include "frontend/ir/walk.h"
 #include "lowering/build/nest_emitter.h"
 
@@ -221,7 +222,7 @@ bool never_traps(Expr term) {
       total = total && divisor && divisor->value > 0;
     }
     const auto* cast = e.as<ir::Cast>();
-    if (cast && ir::is_float(cast->value.type()) && !ir::is_float(e.type())) total = false;
+    if (cast && !ir::cast_is_total(cast->value.type(), e.type())) total = false;
   });
   return total;
 }

@@ -79,24 +79,6 @@ llvm::Instruction* Emitter::tag(llvm::Instruction* access, const Buffer& buffer)
   return access;
 }
 
-template <class F>
-llvm::Value* Emitter::guarded(llvm::Value* condition, llvm::Type* type, F&& f) {
-  llvm::BasicBlock* from = b_.GetInsertBlock();
-  llvm::BasicBlock* run = block("guarded");
-  llvm::BasicBlock* join = block("joined");
-  b_.CreateCondBr(condition, run, join);
-  b_.SetInsertPoint(run);
-  llvm::Value* result = f();
-  llvm::BasicBlock* end = b_.GetInsertBlock();
-  b_.CreateBr(join);
-  b_.SetInsertPoint(join);
-  if (type->isVoidTy()) return nullptr;
-  llvm::PHINode* phi = b_.CreatePHI(type, 2);
-  phi->addIncoming(llvm::Constant::getNullValue(type), from);
-  phi->addIncoming(result, end);
-  return phi;
-}
-
 Value Emitter::load(const ir::Read& read) {
   auto it = buffers_.find(read.tensor);
   if (it == buffers_.end()) {
@@ -112,6 +94,7 @@ Value Emitter::load(const ir::Read& read) {
 }
 
 llvm::Value* Emitter::load_memory(const Buffer& buffer, const Address& where) {
+  if (buffer.per_byte > 1) return load_packed(buffer, where);
   llvm::Type* element = storage_type(state_.llvm, buffer.type);
   const llvm::Align align(ir::size_bytes(buffer.type));
   if (where.affine && is_uniform(*where.affine)) {
@@ -169,6 +152,7 @@ void Emitter::store(const program::Store& store) {
 }
 
 void Emitter::store_memory(const Buffer& buffer, const Address& where, Value value) {
+  if (buffer.per_byte > 1) return store_packed(buffer, where, value);
   const llvm::Align align(ir::size_bytes(buffer.type));
   const bool uniform = where.affine && is_uniform(*where.affine);
   if (uniform && !value.varying) {

@@ -45,6 +45,8 @@ void Buffer::allocate(std::vector<std::int64_t> new_shape, bool with_lanes) {
   cells.assign(size, zero);
   writer.assign(size, kNoStrand);
   reader.assign(size, kNoStrand);
+  byte_writer.assign(per_byte > 1 && size > 0 ? byte_of(size - 1) + 1 : 0, kNoStrand);
+  byte_reader.assign(byte_writer.size(), kNoStrand);
   lane_writer.assign(with_lanes ? size : 0, 0);
   lane_reader.assign(with_lanes ? size : 0, 0);
 }
@@ -89,9 +91,11 @@ bool BufferAccess::load(const Buffer& source, const std::int64_t* cell, int lane
   if (!detect_races_) return true;
   Buffer& buffer = const_cast<Buffer&>(source);
   const StrandId now = strands_.current();
-  if (writer != now)
-    if (auto fork = strands_.concurrent(writer)) return race(*fork, false, source, cell, lane);
-  StrandId& reader = buffer.reader[at];
+  const bool shares = source.per_byte > 1;
+  const StrandId last_writer = shares ? source.byte_writer[source.byte_of(at)] : writer;
+  if (last_writer != now)
+    if (auto fork = strands_.concurrent(last_writer)) return race(*fork, false, source, cell, lane);
+  StrandId& reader = shares ? buffer.byte_reader[buffer.byte_of(at)] : buffer.reader[at];
   if (reader != now && (reader == kNoStrand || !strands_.concurrent(reader))) reader = now;
   if (in_vector_ && !buffer.lane_reader.empty()) {
     std::uint64_t& last = buffer.lane_reader[at];
@@ -143,7 +147,10 @@ bool BufferAccess::write(std::uint32_t target, const std::int64_t* cell, int lan
   buffer.cells[at] = value;
   const StrandId now = strands_.current();
   if (detect_races_) {
-    for (StrandId other : {buffer.writer[at], buffer.reader[at]})
+    const bool shares = buffer.per_byte > 1;
+    const std::size_t byte = shares ? buffer.byte_of(at) : 0;
+    for (StrandId other : {shares ? buffer.byte_writer[byte] : buffer.writer[at],
+                           shares ? buffer.byte_reader[byte] : buffer.reader[at]})
       if (other != now && other != kNoStrand)
         if (auto fork = strands_.concurrent(other)) return race(*fork, true, buffer, cell, lane);
     if (in_vector_ && !buffer.lane_writer.empty()) {
@@ -159,6 +166,7 @@ bool BufferAccess::write(std::uint32_t target, const std::int64_t* cell, int lan
     }
   }
   buffer.writer[at] = now;
+  if (buffer.per_byte > 1) buffer.byte_writer[buffer.byte_of(at)] = now;
   return true;
 }
 

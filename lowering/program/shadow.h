@@ -58,10 +58,20 @@ struct Buffer {
   const ir::Scalar* given = nullptr;  // of an input: the caller's cells, without shadow
   std::vector<StrandId> writer;
   std::vector<StrandId> reader;
+  // Of an output whose elements share bytes: the same by byte, since a store writes the whole byte.
+  int per_byte = 1;
+  std::vector<StrandId> byte_writer;
+  std::vector<StrandId> byte_reader;
   // Statement and lane of the last access inside a vector loop: statement * 2^16 + lane.
   std::vector<std::uint64_t> lane_writer;
   std::vector<std::uint64_t> lane_reader;
 
+  // The byte of a cell, counting from 0.
+  std::size_t byte_of(std::size_t cell) const {
+    const auto row = static_cast<std::size_t>(shape.empty() ? 1 : shape.back());
+    const auto width = static_cast<std::size_t>(per_byte);
+    return cell / row * ((row + width - 1) / width) + cell % row / width;
+  }
   // Fresh cells that nobody wrote.
   void allocate(std::vector<std::int64_t> new_shape, bool with_lanes);
 };

@@ -18,21 +18,21 @@ struct Case {
 
 std::string name(ScalarType type) { return std::string(ir::type_text(type)); }
 
-constexpr ScalarType kTypes[] = {ScalarType::Bool, ScalarType::I8,   ScalarType::I32,
-                                 ScalarType::I64,  ScalarType::BF16, ScalarType::F16,
-                                 ScalarType::F32,  ScalarType::F64};
+std::vector<ScalarType> all_types() {
+  std::vector<ScalarType> types;
+  for (int i = 0; i < ir::kNumScalarTypes; ++i)
+    if (const auto type = static_cast<ScalarType>(i); type != ScalarType::Index)
+      types.push_back(type);
+  return types;
+}
 
 // Operands stand as X, Y, Z.
 std::vector<Case> operation_cases(ScalarType type) {
   std::vector<Case> cases;
   for (int o = 0; o < ir::kNumOps; ++o) {
     const auto& info = ir::op_info(static_cast<ir::OpCode>(o));
+    if (!ir::op_accepts(static_cast<ir::OpCode>(o), type)) continue;
     const bool is_float = ir::is_float(type);
-    const bool is_bool = type == ScalarType::Bool;
-    if (info.rule == ir::TypeRule::Float && !is_float) continue;
-    if (info.rule == ir::TypeRule::Integer && (is_float || is_bool)) continue;
-    if (info.rule == ir::TypeRule::Arithmetic && is_bool) continue;
-    if (info.rule == ir::TypeRule::Logic && !is_bool) continue;
     const std::string text(info.text);
     const bool compares = info.rule == ir::TypeRule::Compare;
     std::string y = "Y";
@@ -45,13 +45,23 @@ std::vector<Case> operation_cases(ScalarType type) {
       value = text + (info.arity == 1 ? "(X)" : info.arity == 2 ? "(X, Y)" : "(X, Y, Z)");
     cases.push_back({value, compares ? "bool" : name(type)});
   }
-  if (!ir::is_float(type) && type != ScalarType::Bool)
-    for (const char* divisor : {"1", "4", "64", "3", "-5", "-1"})
+  if (ir::is_integer(type))
+    for (int divisor : {1, 4, 64, 3, -5, -1}) {
+      if (divisor < 0 && ir::is_unsigned(type)) continue;
+      if (ir::wrap_to_type(type, divisor) != divisor) continue;
       for (const char* op : {"/", "%"})
         cases.push_back(
-            {std::string("X ") + op + " " + name(type) + "(" + divisor + ")", name(type)});
-  if (ir::is_float(type))
-    for (ScalarType grid : kTypes)
+            {std::string("X ") + op + " " + name(type) + "(" + std::to_string(divisor) + ")",
+             name(type)});
+    }
+  if (ir::is_integer(type))
+    for (const char* shift : {"shift_left", "shift_right"})
+      for (int count = 0; count < 3; ++count)
+        cases.push_back({std::string(shift) + "(X, bit_and(Y, " + name(type) + "(" +
+                             std::to_string(7 >> count) + ")))",
+                         name(type)});
+  if (ir::op_accepts(ir::OpCode::Rint, type))
+    for (ScalarType grid : all_types())
       if (ir::is_float(grid)) {
         cases.push_back({"round_to(" + name(grid) + ", X)", name(type)});
         cases.push_back({"round_to(" + name(grid) + ", X) < Y", "bool"});
@@ -61,12 +71,19 @@ std::vector<Case> operation_cases(ScalarType type) {
 
 std::vector<Case> cast_cases(ScalarType type) {
   std::vector<Case> cases;
-  for (ScalarType to : kTypes) {
+  for (ScalarType to : all_types()) {
+    if (ir::saturates(type, to)) cases.push_back({"saturate(" + name(to) + ", X)", name(to)});
     if (to == type || to == ScalarType::Bool) continue;
     std::string operand = "X";
-    if (ir::is_float(type) && !ir::is_float(to))
-      operand = "max(min(select(X == X, X, " + name(type) + "(1)), " + name(type) + "(100)), " +
-                name(type) + "(-100))";
+    if (ir::is_float(type) && !ir::is_float(to)) {
+      // What the integer type holds.
+      operand = ir::is_storage_float(type) ? "f32(X)" : "X";
+      const std::string t = ir::is_storage_float(type) ? "f32" : name(type);
+      const int most = ir::type_info(to).width == 4 ? 7 : 100;
+      operand = "max(min(select(" + operand + " == " + operand + ", " + operand + ", " + t +
+                "(1)), " + t + "(" + std::to_string(most) + ")), " + t + "(" +
+                std::to_string(ir::is_unsigned(to) ? 0 : -most) + "))";
+    }
     cases.push_back({name(to) + "(" + operand + ")", name(to)});
   }
   return cases;
@@ -117,16 +134,16 @@ class LlvmOperations : public EachTarget {
 };
 
 TEST_P(LlvmOperations, InVectorLanes) {
-  for (ScalarType type : kTypes) check(type, operation_cases(type), true);
+  for (ScalarType type : all_types()) check(type, operation_cases(type), true);
 }
 TEST_P(LlvmOperations, OnScalars) {
-  for (ScalarType type : kTypes) check(type, operation_cases(type), false);
+  for (ScalarType type : all_types()) check(type, operation_cases(type), false);
 }
 TEST_P(LlvmOperations, CastsInVectorLanes) {
-  for (ScalarType type : kTypes) check(type, cast_cases(type), true);
+  for (ScalarType type : all_types()) check(type, cast_cases(type), true);
 }
 TEST_P(LlvmOperations, CastsOnScalars) {
-  for (ScalarType type : kTypes) check(type, cast_cases(type), false);
+  for (ScalarType type : all_types()) check(type, cast_cases(type), false);
 }
 
 INSTANTIATE_TEST_SUITE_P(Host, LlvmOperations, ::testing::Values("x86-64-v3", "x86-64-v4"));

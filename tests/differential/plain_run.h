@@ -65,6 +65,9 @@ class PlainRun {
                   [&](const Cast& c) {
                     return evaluate_cast(c.value.type(), c.type, value(c.value, lane), &undefined_);
                   },
+                  [&](const Saturate& s) {
+                    return evaluate_saturate(s.value.type(), s.type, value(s.value, lane));
+                  },
                   [&](const RoundTo& r) {
                     return evaluate_round_to(r.type, r.grid, value(r.value, lane));
                   },
