@@ -52,9 +52,9 @@ TEST_F(CTarget, NamesGoAroundThoseOfC) {
   ASSERT_TRUE(c.ok());
   EXPECT_NE(c->find("for (int64_t linux_ = 0; linux_ < int_; ++linux_) {"), std::string::npos)
       << *c;
-  EXPECT_NE(c->find("for (int64_t INT64_MAX_ = 0; INT64_MAX_ < N; ++INT64_MAX_) {"),
+  EXPECT_NE(c->find("for (int64_t v_INT64_MAX_ = 0; v_INT64_MAX_ < N; ++v_INT64_MAX_) {"),
             std::string::npos);
-  EXPECT_NE(c->find("tw_fail_[linux_ * N + INT64_MAX_] = v_call[linux_ * N + INT64_MAX_];"),
+  EXPECT_NE(c->find("v_tw_fail_[linux_ * N + v_INT64_MAX_] = v_call[linux_ * N + v_INT64_MAX_];"),
             std::string::npos)
       << *c;
 }
@@ -153,9 +153,9 @@ TEST_F(CTarget, AGuardIsAStatementOfItsOwn) {
 
 TEST_F(CTarget, TooManyBlocksAreRefused) {
   std::string text = "program deep for deep {\n extent N\n input x : f32[N]\n output y : f32[N]\n";
-  constexpr int kLoops = 120;
-  for (int d = 0; d < kLoops; ++d) text += "for i" + std::to_string(d) + " in 0 .. N {\n";
-  text += "y[i0] = x[i0]\n";
+  constexpr int kLoops = 104;
+  for (int d = 0; d < kLoops; ++d) text += "for loop" + std::to_string(d) + " in 0 .. N {\n";
+  text += "y[loop0] = x[loop0]\n";
   for (int d = 0; d < kLoops; ++d) text += "}\n";
   const auto c = emit(text + "}\n");
   ASSERT_FALSE(c.ok());
