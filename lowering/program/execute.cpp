@@ -107,8 +107,11 @@ bool Execution::evaluate(const Node& node) {
     return refuse(std::move(out), 0);
   }
   access_.begin_statement(in_vector_, number_of(node));
-  if (atomic_node_ == &node)
-    access_.begin_atomic(*buffers_[node.buffer], node.stmt.as<Atomic>()->scope);
+  if (atomic_node_ == &node) {
+    // Whoever reaches the buffer belongs to its scope.
+    const Scope scope = node.stmt.as<Atomic>()->scope;
+    access_.begin_atomic(*buffers_[node.buffer], scope == Scope::None ? Scope::System : scope);
+  }
   ir::Undefined bad;
   if (ir::run(compiled_.builder_->tape(), node.block, frame_, lanes_, access_, &bad)) return true;
   return stopped(node, bad);
