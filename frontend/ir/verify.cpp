@@ -453,7 +453,9 @@ class Verifier {
     const bool logic = kind == Monoid::And || kind == Monoid::Or;
     const ScalarType first = fold.body[0].type();
     const bool number_needed = form == MonoidForm::Simple || form == MonoidForm::Indexed;
-    if (number_needed && (first == ScalarType::Bool) != logic)
+    const bool accepted = form == MonoidForm::Simple ? op_accepts(monoid_op(kind), first)
+                                                     : first != ScalarType::Bool;
+    if (number_needed && !accepted)
       report(root,
              finding(Code::OperandType,
                      logic ? "a fold of something that is no `bool`"

@@ -36,7 +36,7 @@ class Scratch {
 };
 
 Array filled(std::vector<std::int64_t> shape, std::vector<float> values) {
-  Array array = make_array(std::move(shape), 4);
+  Array array = make_array(std::move(shape), Element::F32);
   std::copy(values.begin(), values.end(), array.f32());
   return array;
 }
