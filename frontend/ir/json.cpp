@@ -73,6 +73,14 @@ bool FieldReader::read(const Json& json, OpCode& out) {
   return refuse("an operation such as `Add` is needed here");
 }
 
+bool FieldReader::read(const Json& json, Monoid& out) {
+  const std::string* text = json.as_string();
+  const Monoid monoid = text ? monoid_of_name(*text) : Monoid::Declared;
+  if (monoid == Monoid::Declared) return refuse("a reduction such as `sum` is needed here");
+  out = monoid;
+  return true;
+}
+
 bool FieldReader::read(const Json& json, std::int64_t& out) {
   if (!json.as_integer()) return refuse("an integer is needed here");
   out = *json.as_integer();

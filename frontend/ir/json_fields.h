@@ -17,6 +17,7 @@ struct FieldWriter {
   Json value(Symbol symbol) const { return Json(symbol.text()); }
   Json value(ScalarType type) const { return Json(type_text(type)); }
   Json value(OpCode op) const { return Json(op_info(op).name); }
+  Json value(Monoid monoid) const { return Json(monoid_text(monoid)); }
   Json value(std::int64_t number) const { return Json(number); }
   Json value(bool truth) const { return Json(truth); }
   // NaN and infinities as strings: JSON has no numbers for them.
@@ -49,6 +50,7 @@ class FieldReader {
   bool read(const Json& json, Symbol& out);
   bool read(const Json& json, ScalarType& out);
   bool read(const Json& json, OpCode& out);
+  bool read(const Json& json, Monoid& out);
   bool read(const Json& json, std::int64_t& out);
   bool read(const Json& json, bool& out);
   bool read(const Json& json, double& out);

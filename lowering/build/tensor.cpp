@@ -134,7 +134,7 @@ Result<Stmt> NestEmitter::tensor_step(Point& point) {
   }
   const Expr term = builder_.localise(whole.env, fold_->body[0], index_values(whole));
   Point guarded_point = whole;
-  std::vector<Expr> guards = guards_of_term(guarded_point, term);
+  std::vector<Expr> guards = guards_of_terms(guarded_point, {term});
   const auto partial =
       std::find_if(guards.begin(), guards.end(), [&](Expr guard) { return mentions(guard, vars); });
   if (partial == guards.end()) {

@@ -69,24 +69,29 @@ struct Judge {
   Evidence evidence() const {
     return {{"instruction", instruction.name},
             {"term", ir::print(meaning.term)},
-            {"reduction", std::string(ir::monoid_text(equation.fold()->monoid)) + " of " +
-                              ir::print(equation.fold()->body)}};
+            {"reduction", std::string(equation.fold()->monoid.text()) + " of " +
+                              ir::print(equation.fold()->body[0])}};
   }
 
   Result<Ok> run() const {
     TILEWRIGHT_CHECK_OK(loops());
     const ir::Fold& fold = *equation.fold();
-    if (fold.monoid != meaning.monoid || fold.type != meaning.result.type)
+    if (!fold.is_plain())
+      return mismatch(Code::TensorizeMismatch, directive.span,
+                      in_backticks(nest.name.text()) +
+                          " does not reduce one value over all of its bounds",
+                      "tensorize such a reduction", {{"instruction", instruction.name}});
+    if (fold.monoid_kind() != meaning.monoid || fold.type != meaning.result.type)
       return mismatch(Code::TensorizeMismatch, directive.span,
                       in_backticks(nest.name.text()) + " is a " +
-                          std::string(ir::monoid_text(fold.monoid)) + " in " +
+                          std::string(fold.monoid.text()) + " in " +
                           std::string(ir::type_text(fold.type)) + ", " +
                           in_backticks(instruction.name) + " adds to a " +
                           std::string(ir::monoid_text(meaning.monoid)) + " in " +
                           std::string(ir::type_text(meaning.result.type)),
                       "tensorize a reduction of that monoid and type", evidence());
     machine::Mismatch difference;
-    const auto found = machine::unify(meaning, fold.body, &difference);
+    const auto found = machine::unify(meaning, fold.body[0], &difference);
     if (found.empty())
       return mismatch(Code::TensorizeMismatch, directive.span,
                       in_backticks(nest.name.text()) + " does not add what " +

@@ -75,7 +75,7 @@ class Reading {
     const ir::Equation& sum = a.equations[0];
     const ir::Equation& result = a.equations[1];
     const ir::Fold* fold = sum.value.as<ir::Fold>();
-    if (!fold || sum.is_output || !result.is_output || sum.type != result.type)
+    if (!fold || !fold->is_plain() || sum.is_output || !result.is_output || sum.type != result.type)
       return misfit("algorithm",
                     "the first equation is a reduction, the second an output of its type");
     if (!plain(sum.shape) || sum.shape != result.shape)
@@ -83,8 +83,8 @@ class Reading {
     for (std::size_t i = 0; i < fold->vars.size(); ++i)
       if (!(fold->lower[i] == context_.index(0)) || !plain({fold->upper[i]}))
         return misfit("algorithm", "the reduction runs from 0 to literals");
-    out_.monoid = fold->monoid;
-    out_.term = fold->body;
+    out_.monoid = fold->monoid_kind();
+    out_.term = fold->body[0];
     out_.num_results = sum.indices.size();
     out_.dims = sum.indices;
     out_.dims.insert(out_.dims.end(), fold->vars.begin(), fold->vars.end());
@@ -93,7 +93,7 @@ class Reading {
       out_.lengths.push_back(n);
     // The combination of the two, in either order.
     const auto* combine = result.value.as<ir::Op>();
-    if (!combine || combine->op != ir::monoid_op(fold->monoid))
+    if (!combine || combine->op != ir::monoid_op(fold->monoid_kind()))
       return misfit(
           "algorithm",
           "the output combines an operand with the reduction by the reduction's own monoid");
