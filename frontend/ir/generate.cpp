@@ -390,7 +390,7 @@ class Generator {
     std::vector<Expr> at;
     for (Expr size : equation.shape) at.push_back(index_below(size, guard));
     std::vector<Expr> where;
-    if (!guard.as<BoolConst>()) where.push_back(guard);
+    if (const auto* known = guard.as<BoolConst>(); !known || !known->value) where.push_back(guard);
     const std::vector<Expr> body = make_values(types, options_.max_depth - 1);
     vars_ = outer;
     fold.vars = ranges.vars;
