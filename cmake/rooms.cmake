@@ -5,9 +5,11 @@
 # Every .cpp directly in the folder belongs to the room's library; the target is the folder with '_'.
 tilewright_room(frontend/base       DEPS WALL fmt nlohmann_json xxhash)
 tilewright_room(frontend/ir         DEPS frontend/base WALL)
+tilewright_room(frontend/algebra    DEPS frontend/ir WALL)
 tilewright_room(schedules/machine   DEPS frontend/ir WALL tomlplusplus)
 tilewright_room(schedules/polyhedra DEPS frontend/ir WALL isl)
-tilewright_room(schedules/tree      DEPS frontend/ir schedules/machine schedules/polyhedra WALL)
+tilewright_room(schedules/layout    DEPS frontend/base WALL)
+tilewright_room(schedules/tree      DEPS frontend/ir frontend/algebra schedules/machine schedules/polyhedra schedules/layout WALL)
 tilewright_room(schedules/directives DEPS schedules/tree schedules/polyhedra WALL)
 tilewright_room(lowering/program    DEPS frontend/ir schedules/machine WALL)
 tilewright_room(lowering/build      DEPS lowering/program schedules/tree schedules/directives schedules/polyhedra WALL)
