@@ -222,9 +222,9 @@ struct Specialize {
   friend bool operator==(const Specialize&, const Specialize&) = default;
 };
 
-using Directive = std::variant<Split, Tile, Reorder, Fuse, ComputeAt, Inline, Unroll, Vectorize,
-                               Parallel, StageCopy, Keep, Peel, SplitReduction, Defer, Recompute,
-                               Specialize>;
+using Directive =
+    std::variant<Split, Tile, Reorder, Fuse, ComputeAt, Inline, Unroll, Vectorize, Parallel,
+                 StageCopy, Keep, Peel, SplitReduction, Defer, Recompute, Specialize>;
 
 struct DirectiveInfo {
   std::string_view keyword;

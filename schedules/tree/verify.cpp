@@ -217,10 +217,9 @@ class Verifier {
     for (std::size_t i = 0; i < loop.versions.size(); ++i) {
       const Span place = loop.version_places.of(i);
       if (loop.kind == LoopKind::Vector || loop.kind == LoopKind::Unrolled)
-        return malformed(place,
-                         "specialized loop " + quoted(nest.name, loop.name) +
-                             " is vector or unrolled",
-                         "specialize a loop outside of it", {{"loop", path(nest.name, loop.name)}});
+        return malformed(
+            place, "specialized loop " + quoted(nest.name, loop.name) + " is vector or unrolled",
+            "specialize a loop outside of it", {{"loop", path(nest.name, loop.name)}});
       const auto first = std::find(loop.versions.begin(), loop.versions.end(), loop.versions[i]);
       if (first - loop.versions.begin() < static_cast<std::ptrdiff_t>(i))
         return malformed(place,
@@ -392,14 +391,14 @@ class Verifier {
       const auto map =
           layout::LinearMap::swizzle(kMaxSwizzleBits, s.target_bit, s.source_bit, s.bits);
       if (const auto kernel = map.kernel())
-        return malformed(s.place.span,
-                         "a swizzle in the layout of " + quoted(nest.name) +
-                             " takes different cells to one place",
-                         "change bits of a component by bits that it leaves as they are",
-                         {{"cells", std::string(s.target.text()) + " = 0 and " +
-                                        std::string(s.target.text()) + " = " +
-                                        std::to_string(*kernel)},
-                          {"place", std::string(s.target.text()) + " = 0"}});
+        return malformed(
+            s.place.span,
+            "a swizzle in the layout of " + quoted(nest.name) +
+                " takes different cells to one place",
+            "change bits of a component by bits that it leaves as they are",
+            {{"cells", std::string(s.target.text()) + " = 0 and " + std::string(s.target.text()) +
+                           " = " + std::to_string(*kernel)},
+             {"place", std::string(s.target.text()) + " = 0"}});
     }
     return Ok{};
   }
