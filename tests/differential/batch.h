@@ -61,13 +61,18 @@ class Batch {
       function.program.name = context.symbol("f" + std::to_string(functions_.size()));
       // Alone first, so that a refusal names its program.
       const c_target::Function alone[] = {{&context, &function.program, &*contract}};
-      if (auto source = c_target::emit_file(alone); !source.ok())
+      const auto source = c_target::emit_file(alone);
+      if (!source.ok() && is_refusal(source.diagnostics()[0])) {
+        ++tally_.not_in_c;
+        break;
+      }
+      if (!source.ok())
         return compiler.name + ": " + laws::messages(source.diagnostics()) +
                program::print(subject.program);
       in_c_.push_back({&compiler, functions_.size(), &context, *contract});
       functions_.push_back(std::move(function));
     }
-    tally_.as_c += !compilers_.empty();
+    tally_.as_c += !in_c_.empty() && in_c_.back().function + 1 == functions_.size();
     subjects_.push_back(std::move(subject));
     return {};
   }
@@ -125,12 +130,6 @@ class Batch {
       objects_.add(std::move(object));
     }
     return {};
-  }
-
-  static bool is_refusal(const Diagnostic& d) {
-    return !d.remedy.empty() &&
-           (d.code == Code::RegisterIndex || d.code == Code::UnsupportedByTarget ||
-            d.code == Code::InstructionUnavailable);
   }
   std::array<const tilewright_executor*, 2> executors() const {
     return {nullptr, tilewright_pool_executor(pool_)};

@@ -21,6 +21,7 @@ struct Tally {
   int runs = 0;
   int as_c = 0;
   int c_runs = 0;
+  int not_in_c = 0;  // types and statements that C has no form for
   int parallel = 0;  // programs with a parallel loop
   int vector = 0;
 };
@@ -127,6 +128,13 @@ inline std::optional<Subject> random_subject(laws::Case& random, Tally& tally, s
   }
   if (subject.expected.empty()) return std::nullopt;
   return subject;
+}
+
+// By code generation, of what the target has not.
+inline bool is_refusal(const Diagnostic& d) {
+  return !d.remedy.empty() &&
+         (d.code == Code::RegisterIndex || d.code == Code::UnsupportedByTarget ||
+          d.code == Code::InstructionUnavailable);
 }
 
 // Every schedule of every application, at small sizes that reach tiles, tails and empty loops.

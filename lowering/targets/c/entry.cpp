@@ -44,18 +44,9 @@ const char* status_of(CheckKind kind) {
 // DLPack's code, bits and lanes as one number; 0 for a type that has none here.
 std::uint32_t type_word(ScalarType type) {
   const auto word = [](unsigned code, unsigned bits) { return code | bits << 8U | 1U << 16U; };
-  switch (type) {
-    case ScalarType::Bool: return word(kDLBool, 8);
-    case ScalarType::I8: return word(kDLInt, 8);
-    case ScalarType::I32: return word(kDLInt, 32);
-    case ScalarType::Index:
-    case ScalarType::I64: return word(kDLInt, 64);
-    case ScalarType::BF16: return word(kDLBfloat, 16);
-    case ScalarType::F16: return word(kDLFloat, 16);
-    case ScalarType::F32: return word(kDLFloat, 32);
-    case ScalarType::F64: return word(kDLFloat, 64);
-    default: return 0;
-  }
+  if (!type_form(type)) return 0;
+  const ir::TypeInfo& info = ir::type_info(type);
+  return word(static_cast<unsigned>(info.dlpack_code), static_cast<unsigned>(info.dlpack_bits));
 }
 
 class Entry {
