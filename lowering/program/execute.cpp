@@ -44,6 +44,7 @@ Result<Ok> Execution::set_up(const Parameter& parameter, Buffer& buffer,
                              const ir::TensorMap& inputs) {
   TILEWRIGHT_TRY(shape, ir::bound_shape(parameter.name, parameter.shape, bindings_, {}));
   if (parameter.is_output) {
+    buffer.per_byte = ir::elements_per_byte(parameter.type);
     buffer.allocate(shape, compiled_.width_ > 1, has_agents());
     return Ok{};
   }
@@ -376,7 +377,9 @@ Diagnostic Execution::describe(const Node& node, const Trap& trap) const {
       out.message = "a statement " + verb + " a cell of `" + name +
                     "` that another iteration of a parallel loop " +
                     (trap.writes ? "reads or writes" : "writes");
-      out.remedy = "give each iteration cells of its own, or make the loop serial";
+      out.remedy = trap.buffer->per_byte > 1
+                       ? "give each iteration whole bytes of its own, or make the loop serial"
+                       : "give each iteration cells of its own, or make the loop serial";
       out.evidence.emplace_back("other iteration",
                                 parallel_var(trap.fork_depth) + " = " + std::to_string(trap.other));
       break;

@@ -375,7 +375,7 @@ const std::vector<Case>& cases() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, Agents, testing::ValuesIn(cases()),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& each) { return std::string(each.param.name); });
 
 }  // namespace
 }  // namespace tilewright
