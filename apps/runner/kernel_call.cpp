@@ -108,8 +108,9 @@ std::int32_t KernelCall::prepare(std::int32_t threads) {
   tensors_.resize(arrays_.size());
   for (std::size_t i = 0; i < arrays_.size(); ++i) {
     npy::Array& array = arrays_[i];
-    const DLDataType type = array.type == ir::ScalarType::BF16 ? tilewright_type(kDLBfloat, 16)
-                                                               : tilewright_type(kDLFloat, 32);
+    const ir::TypeInfo& info = ir::type_info(array.type);
+    const DLDataType type = {static_cast<std::uint8_t>(info.dlpack_code),
+                             static_cast<std::uint8_t>(info.dlpack_bits), 1};
     const tilewright_status status = tilewright_tensor_row_major(
         &tensors_[i], array.data.data(), type, static_cast<std::int32_t>(array.shape.size()),
         array.shape.data());

@@ -315,7 +315,7 @@ class ProgramMaker {
       node.point = at;
     }
     if (!in_async_ && below(2)) {
-      node.old = fresh("u");
+      node.old = fresh("old");
       node.body = with_value(node.old, 0);
     }
     return program::make(context_, node);
