@@ -236,8 +236,7 @@ struct Specialize {
 
 using Directive =
     std::variant<Split, Tile, Reorder, Fuse, ComputeAt, Inline, Unroll, Vectorize, Parallel,
-                 StageCopy, Keep, Peel, Tensorize, SplitReduction, Defer, Recompute,
-                 Specialize>;
+                 StageCopy, Keep, Peel, Tensorize, SplitReduction, Defer, Recompute, Specialize>;
 
 struct DirectiveInfo {
   std::string_view keyword;
