@@ -40,7 +40,8 @@ std::string print(const Directive& directive) {
 Result<Ok> apply(const Directive& directive, Target& target) {
   // On a copy, so that a refusal half-way leaves the tree alone.
   tree::Tree trial = target.tree;
-  Target attempt{target.context, target.algorithm, trial};
+  // The old tree, and so what it derived, outlives the attempt.
+  Target attempt{target.context, target.tree.algorithm(target.algorithm), trial};
   TILEWRIGHT_CHECK_OK(std::visit([&](const auto& d) { return d.apply(attempt); }, directive));
   target.tree = std::move(trial);
   return Ok{};
@@ -220,7 +221,8 @@ Result<Ok> split_loop(Target& target, const FoundLoop& found, std::int64_t facto
           "split the loop before placing anything in it",
           {{"loop", loop_path(nest, old.name)}, {"placed", std::string(other.name.text())}});
   nest.steps.push_back(tree::SplitStep{old.name, factor, outer, inner, {span}});
-  nest.loops[found.index] = {outer, old.kind, old.peel, old.marked, old.peeled};
+  nest.loops[found.index] = old;
+  nest.loops[found.index].name = outer;
   nest.loops.insert(nest.loops.begin() + static_cast<std::ptrdiff_t>(found.index) + 1,
                     {inner, tree::LoopKind::Serial, false, {inner.span}, {}});
   return Ok{};

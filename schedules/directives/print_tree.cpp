@@ -18,11 +18,21 @@ std::string_view kind_keyword(tree::LoopKind kind) {
   __builtin_unreachable();
 }
 
+std::string text_of(const tree::AlgebraStep& step) {
+  if (const auto* s = std::get_if<tree::SplitReductionStep>(&step))
+    return SplitReduction{{s->equation, s->var, {}}, s->factor, s->outer, s->inner}.print();
+  if (const auto* s = std::get_if<tree::DeferStep>(&step))
+    return Defer{s->tensor, s->equation}.print();
+  const auto& s = std::get<tree::RecomputeStep>(step);
+  return "recompute " + text_of(s.equation) + " for " + text_of(s.reader);
+}
+
 class TreePrinter {
  public:
   explicit TreePrinter(const tree::Tree& tree) : tree_(tree) {}
 
   std::string run(TextWriter& writer) {
+    for (const tree::AlgebraStep& step : tree_.algebra) writer.line(text_of(step));
     for (Symbol name : tree_.inlined) writer.line("inline " + text_of(name));
     for (const tree::Nest& nest : tree_.nests)
       if (!nest.at) print_nest(writer, nest);
@@ -70,7 +80,8 @@ class TreePrinter {
     }
     const tree::Loop& loop = nest.loops[depth];
     writer.open(std::string(kind_keyword(loop.kind)) + " " + text_of(loop.name) +
-                (loop.peel ? " peel {" : " {"));
+                (loop.peel ? " peel" : "") +
+                (loop.versions.empty() ? "" : " when " + print_conditions(loop.versions)) + " {");
     for (const tree::Nest& placed : tree_.nests)
       if (placed.at && placed.at->nest == nest.name && placed.at->loop == loop.name)
         print_nest(writer, placed);

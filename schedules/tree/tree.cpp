@@ -46,15 +46,17 @@ std::vector<Symbol> ordered_dimensions(const ir::Equation& equation) {
                    : std::vector<Symbol>(fold->vars.begin(), fold->vars.end());
 }
 
+Nest default_nest(const ir::Equation& equation) {
+  Nest nest;
+  nest.name = equation.name;
+  for (Symbol dim : dimensions(equation)) nest.loops.push_back({dim, LoopKind::Serial, false});
+  return nest;
+}
+
 Tree default_tree(const ir::Algorithm& algorithm) {
   Tree tree;
-  for (const ir::Equation& equation : algorithm.equations) {
-    if (equation.is_view) continue;
-    Nest nest;
-    nest.name = equation.name;
-    for (Symbol dim : dimensions(equation)) nest.loops.push_back({dim, LoopKind::Serial, false});
-    tree.nests.push_back(std::move(nest));
-  }
+  for (const ir::Equation& equation : algorithm.equations)
+    if (!equation.is_view) tree.nests.push_back(default_nest(equation));
   return tree;
 }
 

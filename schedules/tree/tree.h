@@ -11,6 +11,7 @@
 //   split d by f as o, i:  d = o * f + i, 0 <= i < f;   fuse o, i as f:  o = f / extent(i), i = f % extent(i).
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -59,6 +60,44 @@ struct FuseStep {
 
 using Step = std::variant<SplitStep, FuseStep>;
 
+// Algebraic steps: each makes another algorithm with the same outputs (derive.h), whose equations the nests
+// name. They come before all else in a tree.
+
+// `split_reduction c.k by 64 as ko, ki`: c.part folds a chunk of 64, c folds the partial results over ko.
+struct SplitReductionStep {
+  Symbol equation;
+  Symbol var;
+  std::int64_t factor = 1;
+  Symbol outer;
+  Symbol inner;
+  Place place = {};
+  friend bool operator==(const SplitReductionStep&, const SplitReductionStep&) = default;
+};
+
+// `defer total out of o`: o.sum folds without the factors that read `total`; o applies them once.
+struct DeferStep {
+  Symbol tensor;
+  Symbol equation;
+  Place place = {};
+  friend bool operator==(const DeferStep&, const DeferStep&) = default;
+};
+
+// `recompute e for y`: y reads y.e, a copy of the equation that nothing else reads.
+struct RecomputeStep {
+  Symbol equation;
+  Symbol reader;
+  Place place = {};
+  friend bool operator==(const RecomputeStep&, const RecomputeStep&) = default;
+};
+
+using AlgebraStep = std::variant<SplitReductionStep, DeferStep, RecomputeStep>;
+
+// What the steps of a tree make of its algorithm: a function of both, so no content.
+struct Derived {
+  std::shared_ptr<const ir::Algorithm> algorithm;
+  friend bool operator==(const Derived&, const Derived&) { return true; }
+};
+
 struct Loop {
   Symbol name;
   LoopKind kind = LoopKind::Serial;
@@ -66,6 +105,10 @@ struct Loop {
       false;  // full iterations first, without the guards of the loops inside; then the last partial one
   Place marked = {};  // what gave it its kind
   Place peeled = {};
+  // `specialize c.i when N % 8 == 0`: the loop once for each condition, in which it is known to hold, and once
+  // for all other sizes; the first that holds runs.
+  std::vector<Expr> versions = {};
+  Places version_places = {};
   friend bool operator==(const Loop&, const Loop&) = default;
 };
 
@@ -87,6 +130,20 @@ struct LayoutComponent {
   friend bool operator==(const LayoutComponent&, const LayoutComponent&) = default;
 };
 
+// `swizzle(j[2:5] by k[0:3])`: in the buffer bits 2, 3 and 4 of component j are changed (xor) by bits 0, 1 and 2
+// of component k. Several are applied in order.
+struct Swizzle {
+  Symbol target;
+  int target_bit = 0;
+  Symbol source;
+  int source_bit = 0;
+  int bits = 1;
+  Place place = {};
+  friend bool operator==(const Swizzle&, const Swizzle&) = default;
+};
+// Highest bit of a component that a swizzle may reach, plus one.
+inline constexpr int kMaxSwizzleBits = 16;
+
 // `stage tensor[dims] at nest.loop as buffer[layout] pad`: the region of the tensor that the nests below the
 // loop read, copied; their reads go to the copy. With `pad`, cells of the buffer outside the region hold zero,
 // so that whole tiles may be computed.
@@ -95,6 +152,7 @@ struct Stage {
   std::vector<Symbol> dims;
   std::vector<LayoutComponent> layout;
   bool pad = false;
+  std::vector<Swizzle> swizzles = {};
   Place tensor_place = {};
   Places dim_places = {};
   Places layout_places = {};
@@ -133,10 +191,16 @@ struct Nest {
 };
 
 struct Tree {
+  std::vector<AlgebraStep> algebra;
+  Derived derived;  // by `algebra`; none without steps
   std::vector<Nest> nests;  // producers before consumers; in the order of order_nests()
   std::vector<Symbol>
       inlined;  // equations substituted into their readers, sorted; views are without saying
 
+  // The algorithm whose equations the nests compute.
+  const ir::Algorithm& algorithm(const ir::Algorithm& original) const {
+    return derived.algorithm ? *derived.algorithm : original;
+  }
   const Nest* find(Symbol nest) const;
   Nest* find(Symbol nest);
   friend bool operator==(const Tree&, const Tree&) = default;
@@ -158,6 +222,7 @@ bool operator==(const Schedule& a, const Schedule& b);
 
 // Every equation but the views at the root, its loops serial in the order of its dimensions.
 Tree default_tree(const ir::Algorithm& algorithm);
+Nest default_nest(const ir::Equation& equation);
 
 // The order of nests that the text form has: a nest directly after the nests placed in its loops, which
 // stand outer loops first; nests of one place keep their order. Meaning is the same.

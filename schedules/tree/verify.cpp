@@ -16,6 +16,7 @@
 #include <set>
 
 #include "frontend/ir/walk.h"
+#include "schedules/layout/linear_map.h"
 #include "schedules/tree/tree.h"
 #include "schedules/tree/witness.h"
 
@@ -204,6 +205,7 @@ class Verifier {
                          "make a loop over the result's indices parallel",
                          with({{"loop", path(nest.name, loop.name)}},
                               iterations_that_meet(algorithm_, nest, loop.name)));
+      TILEWRIGHT_CHECK_OK(versions(nest, loop));
       if (loop.peel && !split_outers.contains(loop.name))
         return malformed(loop.peeled.span,
                          quoted(nest.name, loop.name) +
@@ -320,11 +322,27 @@ class Verifier {
                              " are not its innermost: " + quoted(nest.name, loop.name) +
                              " stands among or inside them",
                          "reorder the tensorized loops to the inside");
-      if (loop.kind != LoopKind::Serial || loop.peel)
+      if (loop.kind != LoopKind::Serial || loop.peel || !loop.versions.empty())
         return malformed(
             nest.tensorized->place.span,
             "tensorized loop " + quoted(nest.name, loop.name) + " is marked otherwise too",
             "leave the loops of an instruction's tile unmarked");
+    }
+    return Ok{};
+  }
+
+  static Result<Ok> versions(const Nest& nest, const Loop& loop) {
+    for (std::size_t i = 0; i < loop.versions.size(); ++i) {
+      const Span place = loop.version_places.of(i);
+      if (loop.kind == LoopKind::Vector || loop.kind == LoopKind::Unrolled)
+        return malformed(
+            place, "specialized loop " + quoted(nest.name, loop.name) + " is vector or unrolled",
+            "specialize a loop outside of it", {{"loop", path(nest.name, loop.name)}});
+      const auto first = std::find(loop.versions.begin(), loop.versions.end(), loop.versions[i]);
+      if (first - loop.versions.begin() < static_cast<std::ptrdiff_t>(i))
+        return malformed(place,
+                         quoted(nest.name, loop.name) + " is specialized twice for one condition",
+                         "write each condition once", {{"loop", path(nest.name, loop.name)}});
     }
     return Ok{};
   }
@@ -531,6 +549,41 @@ class Verifier {
         return malformed(stage.layout_places.of(i),
                          quoted(part.dim) + " is not a dimension of staged " + quoted(stage.tensor),
                          "use the dimensions named after the tensor");
+    return swizzles(nest);
+  }
+
+  // Each swizzle is a map of the bits of two components, and must take different cells to different places.
+  Result<Ok> swizzles(const Nest& nest) {
+    const Stage& stage = *nest.stage;
+    const auto is_component = [&](Symbol name) {
+      return std::any_of(stage.layout.begin(), stage.layout.end(),
+                         [&](const LayoutComponent& part) { return part.name == name; });
+    };
+    for (const Swizzle& s : stage.swizzles) {
+      for (Symbol name : {s.target, s.source})
+        if (!is_component(name))
+          return malformed(s.place.span,
+                           quoted(name) + " is no component of the layout of " + quoted(nest.name),
+                           "swizzle components that stand in the brackets after `as`");
+      const int last = std::max(s.target_bit, s.source_bit) + s.bits;
+      if (s.bits < 1 || s.target_bit < 0 || s.source_bit < 0 || last > kMaxSwizzleBits)
+        return malformed(s.place.span,
+                         "a swizzle in the layout of " + quoted(nest.name) +
+                             " takes no bits, or bits beyond " + std::to_string(kMaxSwizzleBits),
+                         "write ranges of one length, as in `j[2:5] by k[0:3]`");
+      if (!(s.target == s.source)) continue;
+      const auto map =
+          layout::LinearMap::swizzle(kMaxSwizzleBits, s.target_bit, s.source_bit, s.bits);
+      if (const auto kernel = map.kernel())
+        return malformed(
+            s.place.span,
+            "a swizzle in the layout of " + quoted(nest.name) +
+                " takes different cells to one place",
+            "change bits of a component by bits that it leaves as they are",
+            {{"cells", std::string(s.target.text()) + " = 0 and " + std::string(s.target.text()) +
+                           " = " + std::to_string(*kernel)},
+             {"place", std::string(s.target.text()) + " = 0"}});
+    }
     return Ok{};
   }
 
@@ -650,7 +703,10 @@ class Verifier {
 }  // namespace
 
 Result<Ok> verify(const ir::Algorithm& algorithm, const Tree& tree) {
-  return Verifier(algorithm, tree).run();
+  if (!tree.algebra.empty() && !tree.derived.algorithm)
+    return malformed({}, "the tree has algebraic steps and no derived algorithm",
+                     "add the steps with add_step");
+  return Verifier(tree.algorithm(algorithm), tree).run();
 }
 
 }  // namespace tilewright::tree
