@@ -126,6 +126,8 @@ class Builder {
   } unrolled;
 
  private:
+  // Refuses what no Program of one host function states.
+  Result<Ok> fits_host() const;
   void inline_equations();
   Result<Stmt> emit_roots(std::size_t first, Env& env);
 
