@@ -63,9 +63,8 @@ class Taker {
                         [&](Expr a, Expr b) { return context_.op(op->op, {a, b}); });
     }
     if (const auto* select = expr.as<ir::Select>())
-      return together(select->then_value, select->else_value, [&](Expr a, Expr b) {
-        return context_.select(select->condition, a, b);
-      });
+      return together(select->then_value, select->else_value,
+                      [&](Expr a, Expr b) { return context_.select(select->condition, a, b); });
     return {expr, {}, {}};
   }
 

@@ -21,7 +21,8 @@ struct Factors {
 };
 
 // `moves` says which expressions are factors to take out; it is asked for the largest first.
-Factors take_factors(ir::Context& context, ir::Expr expr, const std::function<bool(ir::Expr)>& moves);
+Factors take_factors(ir::Context& context, ir::Expr expr,
+                     const std::function<bool(ir::Expr)>& moves);
 
 // value * product(over) / product(under), in this order.
 ir::Expr with_factors(ir::Context& context, ir::Expr value, const std::vector<ir::Expr>& over,

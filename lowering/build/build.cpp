@@ -212,7 +212,8 @@ std::vector<Expr> Builder::swizzled(const tree::Stage& stage, std::vector<Expr> 
   };
   const Expr two = context.index(2);
   const auto bit = [&](Expr value, int number) {
-    return context.floor_mod(context.floor_div(value, context.index(std::int64_t{1} << number)), two);
+    return context.floor_mod(context.floor_div(value, context.index(std::int64_t{1} << number)),
+                             two);
   };
   for (const tree::Swizzle& s : stage.swizzles) {
     const Expr before = at(s.target);
@@ -220,8 +221,7 @@ std::vector<Expr> Builder::swizzled(const tree::Stage& stage, std::vector<Expr> 
     Expr after = before;
     for (int i = 0; i < s.bits; ++i) {
       const Expr own = bit(before, s.target_bit + i);
-      const Expr flipped =
-          context.floor_mod(context.add(own, bit(source, s.source_bit + i)), two);
+      const Expr flipped = context.floor_mod(context.add(own, bit(source, s.source_bit + i)), two);
       const Expr weight = context.index(std::int64_t{1} << (s.target_bit + i));
       after = context.add(after, context.mul(context.sub(flipped, own), weight));
     }

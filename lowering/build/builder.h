@@ -117,7 +117,8 @@ class Builder {
   const tree::Schedule& schedule;
   ir::Ranges ranges;
   Facts facts;  // of extents
-  std::vector<Expr> conditions;  // that hold where code is being emitted, beyond requirements and guards
+  std::vector<Expr>
+      conditions;  // that hold where code is being emitted, beyond requirements and guards
   // The longest loop that is to be unrolled so far.
   struct Unrolled {
     std::int64_t length = 0;

@@ -50,7 +50,8 @@ Result<Stmt> NestEmitter::loop(std::size_t index, Point& point, const Continue& 
   const tree::Loop& l = nest_.loops[index];
   TILEWRIGHT_TRY(out, one_version(index, point, body));
   for (auto version = l.versions.rbegin(); version != l.versions.rend(); ++version) {
-    TILEWRIGHT_TRY(special, builder_.under(*version, [&] { return one_version(index, point, body); }));
+    TILEWRIGHT_TRY(special,
+                   builder_.under(*version, [&] { return one_version(index, point, body); }));
     out = program::make_if(context_, *version, special, out);
   }
   return out;

@@ -307,8 +307,8 @@ Result<Stmt> Builder::emit_placed(const tree::Nest& nest, const Region& region, 
       std::int64_t block = 1;
       for (const tree::Swizzle& s : nest.stage->swizzles)
         if (s.target == d.name) block = std::max(block, std::int64_t{1} << (s.target_bit + s.bits));
-      binding.extents.push_back(simplify(
-          context.mul(context.ceil_div(d.max_size, block), context.index(block))));
+      binding.extents.push_back(
+          simplify(context.mul(context.ceil_div(d.max_size, block), context.index(block))));
       // The parts of a dimension that is cut are full only where the filler is.
       const bool cut =
           std::any_of(nest.stage->layout.begin(), nest.stage->layout.end(), [&](const auto& part) {

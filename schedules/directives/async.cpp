@@ -17,10 +17,10 @@ std::string Async::print() const { return "async " + std::string(nest.text()); }
 Result<Ok> Async::apply(Target& target) const {
   TILEWRIGHT_TRY(found, find_nest(target, nest, nest.span));
   if (!found->stage)
-    return refuse(nest.span,
-                  "`" + std::string(nest.text()) + "` is computed, and only copies are asynchronous",
-                  "stage a copy of it and make that asynchronous",
-                  {{"nest", std::string(nest.text())}});
+    return refuse(
+        nest.span,
+        "`" + std::string(nest.text()) + "` is computed, and only copies are asynchronous",
+        "stage a copy of it and make that asynchronous", {{"nest", std::string(nest.text())}});
   found->is_async = true;
   found->made_async = {nest.span};
   return Ok{};

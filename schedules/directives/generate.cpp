@@ -146,8 +146,7 @@ class Generator {
       attempt(Bind{loop_of(nest, any_index(nest)), static_cast<tree::Scope>(between(1, 8))});
     if (kind == 1 && nest.at) attempt(Ring{nest.name, between(1, 4)});
     if (kind == 2 && nest.stage) attempt(Async{nest.name});
-    if (kind == 3 && nest.at)
-      attempt(Keep{nest.name, {}, static_cast<tree::Space>(between(2, 5))});
+    if (kind == 3 && nest.at) attempt(Keep{nest.name, {}, static_cast<tree::Space>(between(2, 5))});
     if (kind != 4) return;
     std::vector<Symbol> roots;
     for (const tree::Nest& n : tree().nests)
@@ -162,10 +161,10 @@ class Generator {
     const int wanted = chance(20) ? 2 : 1;
     for (int i = 0; i < wanted; ++i) {
       const ir::Expr by = context_.index(factor());
-      conditions.push_back(
-          chance(60) ? context_.op(ir::OpCode::Eq, {context_.floor_mod(extent, by), context_.index(0)})
-          : chance(50) ? context_.le(by, extent)
-                       : context_.op(ir::OpCode::Eq, {extent, by}));
+      conditions.push_back(chance(60) ? context_.op(ir::OpCode::Eq, {context_.floor_mod(extent, by),
+                                                                     context_.index(0)})
+                           : chance(50) ? context_.le(by, extent)
+                                        : context_.op(ir::OpCode::Eq, {extent, by}));
     }
     attempt(Specialize{loop_of(nest, chance(50) ? 0 : any_index(nest)), conditions, {}});
   }
@@ -343,8 +342,8 @@ class Generator {
       std::swap(layout[i - 1],
                 layout[static_cast<std::size_t>(between(0, static_cast<int>(i) - 1))]);
     for (int i = 0; !layout.empty() && i < 2 && chance(25); ++i)
-      copy.stage.swizzles.push_back({pick(layout).name, between(0, 2), pick(layout).name,
-                                     between(0, 3), between(1, 3)});
+      copy.stage.swizzles.push_back(
+          {pick(layout).name, between(0, 2), pick(layout).name, between(0, 3), between(1, 3)});
     attempt(std::move(copy));
   }
 

@@ -43,10 +43,10 @@ Result<Ok> Keep::apply(Target& target) const {
   const ir::Equation* e = target.algorithm.find_equation(nest);
   if (loops.empty() && space != tree::Space::Register) {
     if (!found->at)
-      return refuse(nest.span,
-                    "`" + std::string(nest.text()) + "` stands at the root, where it is a whole tensor",
-                    "place it in a loop, or stage a copy of it",
-                    {{"nest", std::string(nest.text())}});
+      return refuse(
+          nest.span,
+          "`" + std::string(nest.text()) + "` stands at the root, where it is a whole tensor",
+          "place it in a loop, or stage a copy of it", {{"nest", std::string(nest.text())}});
     found->space = space;
     found->registered = {nest.span};
     return Ok{};

@@ -18,7 +18,10 @@ namespace {
 class ScheduleParser {
  public:
   ScheduleParser(ir::Context& context, const ir::Algorithm& algorithm, const Source& source)
-      : context_(context), algorithm_(algorithm), cursor_(source), reader_{context, cursor_, &algorithm} {}
+      : context_(context),
+        algorithm_(algorithm),
+        cursor_(source),
+        reader_{context, cursor_, &algorithm} {}
 
   Result<tree::Schedule> run() {
     if (header()) body();

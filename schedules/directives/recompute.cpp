@@ -29,9 +29,8 @@ Result<Ok> Recompute::apply(Target& target) const {
     return refuse(at.span, "`" + std::string(place.nest.text()) + "` is a staged copy",
                   "name a loop of an equation that reads `" + std::string(equation.text()) + "`",
                   {{"nest", std::string(place.nest.text())}});
-  TILEWRIGHT_CHECK_OK(
-      tree::add_step(target.context, target.algorithm, target.tree,
-                     tree::RecomputeStep{equation, place.nest, {equation.span}}));
+  TILEWRIGHT_CHECK_OK(tree::add_step(target.context, target.algorithm, target.tree,
+                                     tree::RecomputeStep{equation, place.nest, {equation.span}}));
   // The new equation stands directly before its reader.
   const ir::Algorithm& derived = target.tree.algorithm(target.algorithm);
   for (std::size_t i = 0; i + 1 < derived.equations.size(); ++i) {

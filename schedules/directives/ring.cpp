@@ -22,9 +22,10 @@ std::string Ring::print() const {
 Result<Ok> Ring::apply(Target& target) const {
   TILEWRIGHT_TRY(found, find_nest(target, nest, nest.span));
   if (!found->at)
-    return refuse(nest.span,
-                  "`" + std::string(nest.text()) + "` stands at the root, where it is computed once",
-                  "place it in a loop, or stage a copy of it", {{"nest", std::string(nest.text())}});
+    return refuse(
+        nest.span,
+        "`" + std::string(nest.text()) + "` stands at the root, where it is computed once",
+        "place it in a loop, or stage a copy of it", {{"nest", std::string(nest.text())}});
   found->ring = depth;
   found->ringed = {nest.span};
   return Ok{};

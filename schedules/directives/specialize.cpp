@@ -24,7 +24,8 @@ bool Reader::conditions(std::vector<ir::Expr>& out, std::vector<Span>& spans) {
 std::optional<Specialize> Specialize::parse(Reader& reader) {
   Specialize out;
   auto loop = reader.loop_name();
-  if (!loop || !reader.cursor.expect("when", "after the loop", "write `when` and a condition on sizes"))
+  if (!loop ||
+      !reader.cursor.expect("when", "after the loop", "write `when` and a condition on sizes"))
     return std::nullopt;
   out.loop = *loop;
   if (!reader.conditions(out.conditions, out.places.spans)) return std::nullopt;
@@ -49,11 +50,11 @@ Result<Ok> Specialize::apply(Target& target) const {
                   "specialize a loop outside of it", {{"loop", loop_path(*found.nest, at.name)}});
   for (std::size_t i = 0; i < conditions.size(); ++i) {
     if (std::find(at.versions.begin(), at.versions.end(), conditions[i]) != at.versions.end())
-      return refuse(places.of(i), "loop `" + std::string(at.name.text()) +
-                                      "` has a version for this condition already",
-                    "write each condition once",
-                    {{"loop", loop_path(*found.nest, at.name)},
-                     {"condition", ir::print(conditions[i])}});
+      return refuse(
+          places.of(i),
+          "loop `" + std::string(at.name.text()) + "` has a version for this condition already",
+          "write each condition once",
+          {{"loop", loop_path(*found.nest, at.name)}, {"condition", ir::print(conditions[i])}});
     at.version_places.spans.resize(at.versions.size());
     at.versions.push_back(conditions[i]);
     at.version_places.spans.push_back(places.of(i));

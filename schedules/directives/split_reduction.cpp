@@ -22,9 +22,10 @@ std::string SplitReduction::print() const {
 
 Result<Ok> SplitReduction::apply(Target& target) const {
   TILEWRIGHT_TRY(found, find_loop(target, loop));
-  return tree::add_step(target.context, target.algorithm, target.tree,
-                        tree::SplitReductionStep{found.nest->name, found.loop().name, factor, outer,
-                                                 inner, {loop.span}});
+  return tree::add_step(
+      target.context, target.algorithm, target.tree,
+      tree::SplitReductionStep{
+          found.nest->name, found.loop().name, factor, outer, inner, {loop.span}});
 }
 
 }  // namespace tilewright::directives

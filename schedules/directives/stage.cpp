@@ -89,7 +89,8 @@ bool parse_swizzles(Reader& reader, std::vector<tree::Swizzle>& out) {
     return false;
   do {
     auto target = parse_bits(reader);
-    if (!target || !cursor.expect("by", "after the bits", "write `by` and the bits that change them"))
+    if (!target ||
+        !cursor.expect("by", "after the bits", "write `by` and the bits that change them"))
       return false;
     const Span at = cursor.peek().span;
     auto source = parse_bits(reader);
@@ -103,13 +104,15 @@ bool parse_swizzles(Reader& reader, std::vector<tree::Swizzle>& out) {
                     "write ranges of one length");
       return false;
     }
-    out.push_back({target->first, low, source->first, source_low, high - low, {target->first.span}});
+    out.push_back(
+        {target->first, low, source->first, source_low, high - low, {target->first.span}});
   } while (cursor.accept(","));
   return cursor.expect(")", "after the swizzle");
 }
 
 std::string print_bits(Symbol name, int low, int bits) {
-  return std::string(name.text()) + "[" + std::to_string(low) + ":" + std::to_string(low + bits) + "]";
+  return std::string(name.text()) + "[" + std::to_string(low) + ":" + std::to_string(low + bits) +
+         "]";
 }
 
 }  // namespace

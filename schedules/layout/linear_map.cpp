@@ -57,8 +57,7 @@ LinearMap LinearMap::permutation(const std::vector<int>& from) {
 
 LinearMap LinearMap::swizzle(int bits, int to, int from, int count) {
   LinearMap out = identity(bits);
-  for (int i = 0; i < count; ++i)
-    out.columns_[static_cast<std::size_t>(from + i)] ^= bit(to + i);
+  for (int i = 0; i < count; ++i) out.columns_[static_cast<std::size_t>(from + i)] ^= bit(to + i);
   return out;
 }
 

@@ -46,8 +46,9 @@ class Deferral {
     const std::vector<Symbol> vars(fold->vars.begin(), fold->vars.end());
     const Expr term = look_through(fold->body);
     if (!reads_tensor(term, step_.tensor))
-      return refuse("the summand of " + name(step_.equation) + " does not read " + name(step_.tensor),
-                    "name a tensor that its summand reads, directly or through elementwise equations");
+      return refuse(
+          "the summand of " + name(step_.equation) + " does not read " + name(step_.tensor),
+          "name a tensor that its summand reads, directly or through elementwise equations");
     const auto is_fixed = [&](Expr expr) {
       const std::vector<Symbol> free = ir::free_vars(expr);
       return std::none_of(free.begin(), free.end(), [&](Symbol var) {
@@ -68,7 +69,8 @@ class Deferral {
                  std::vector<std::pair<std::string, std::string>> evidence = {}) const {
     evidence.insert(evidence.begin(), {{"sum", std::string(step_.equation.text())},
                                        {"factor", std::string(step_.tensor.text())}});
-    return refuse_step(step_.place.span, std::move(message), std::move(remedy), std::move(evidence));
+    return refuse_step(step_.place.span, std::move(message), std::move(remedy),
+                       std::move(evidence));
   }
 
   // Elementwise equations through which the tensor is read take the place of their reads.
@@ -76,7 +78,8 @@ class Deferral {
     return ir::rewrite(context_, expr, [&](Expr e) -> Expr {
       const auto* read = e.as<ir::Read>();
       const ir::Equation* producer = read ? algorithm_.find_equation(read->tensor) : nullptr;
-      if (!producer || producer->fold() || read->tensor == step_.tensor || !leads(*producer)) return {};
+      if (!producer || producer->fold() || read->tensor == step_.tensor || !leads(*producer))
+        return {};
       looked_through_.push_back(producer->name);
       ir::Substitution indices;
       for (std::size_t i = 0; i < producer->indices.size(); ++i)
@@ -104,15 +107,14 @@ class Deferral {
       if (read->tensor == step_.tensor && !is_fixed(Expr(read))) moving = read;
     if (moving) {
       evidence.emplace_back("reads", ir::print(Expr(moving)));
-      return refuse(name(step_.tensor) + " differs between the elements of the sum " +
-                        name(step_.equation),
-                    "defer what is the same for all elements", std::move(evidence));
+      return refuse(
+          name(step_.tensor) + " differs between the elements of the sum " + name(step_.equation),
+          "defer what is the same for all elements", std::move(evidence));
     }
     evidence.emplace_back("stays", ir::print(rest));
-    return refuse(name(step_.tensor) + " is not a factor of every element of the sum " +
-                      name(step_.equation),
-                  "defer a tensor by which the whole summand is multiplied or divided",
-                  std::move(evidence));
+    return refuse(
+        name(step_.tensor) + " is not a factor of every element of the sum " + name(step_.equation),
+        "defer a tensor by which the whole summand is multiplied or divided", std::move(evidence));
   }
 
   Result<Derivation> make(const ir::Equation& equation, const ir::Fold& fold,
@@ -185,11 +187,11 @@ class Deferral {
       const bool forward = op->op == ir::OpCode::Lt || op->op == ir::OpCode::Le;
       const bool backward = op->op == ir::OpCode::Gt || op->op == ir::OpCode::Ge;
       if (!forward && !backward) continue;
-      const auto given = ir::linear_form(context_.sub(op->args[forward ? 1 : 0], op->args[forward ? 0 : 1]));
+      const auto given =
+          ir::linear_form(context_.sub(op->args[forward ? 1 : 0], op->args[forward ? 0 : 1]));
       const std::int64_t least = op->op == ir::OpCode::Lt || op->op == ir::OpCode::Gt ? 1 : 0;
       // given >= least and wanted = given + d, so wanted >= least + d.
-      if (given && given->terms == wanted->terms &&
-          wanted->constant - given->constant + least >= 1)
+      if (given && given->terms == wanted->terms && wanted->constant - given->constant + least >= 1)
         return true;
     }
     return false;
@@ -204,7 +206,8 @@ class Deferral {
 
 }  // namespace
 
-Result<Derivation> defer(ir::Context& context, const ir::Algorithm& algorithm, const DeferStep& step) {
+Result<Derivation> defer(ir::Context& context, const ir::Algorithm& algorithm,
+                         const DeferStep& step) {
   return Deferral(context, algorithm, step).run();
 }
 

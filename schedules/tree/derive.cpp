@@ -10,12 +10,8 @@ namespace tilewright::tree {
 
 Failure refuse_step(Span place, std::string message, std::string remedy,
                     std::vector<std::pair<std::string, std::string>> evidence) {
-  return fail(Diagnostic{Code::AlgebraRefused,
-                         place,
-                         std::move(message),
-                         std::move(remedy),
-                         {},
-                         std::move(evidence)});
+  return fail(Diagnostic{
+      Code::AlgebraRefused, place, std::move(message), std::move(remedy), {}, std::move(evidence)});
 }
 
 Span place_of(const AlgebraStep& step) {
@@ -32,13 +28,12 @@ Symbol path_below(ir::Context& context, const ir::Algorithm& algorithm, Symbol e
 }
 
 bool is_read(const ir::Algorithm& algorithm, Symbol tensor) {
-  return std::any_of(algorithm.equations.begin(), algorithm.equations.end(),
-                     [&](const ir::Equation& equation) {
-                       const auto reads = ir::reads(equation.value);
-                       return std::any_of(reads.begin(), reads.end(), [&](const ir::Read* read) {
-                         return read->tensor == tensor;
-                       });
-                     });
+  return std::any_of(
+      algorithm.equations.begin(), algorithm.equations.end(), [&](const ir::Equation& equation) {
+        const auto reads = ir::reads(equation.value);
+        return std::any_of(reads.begin(), reads.end(),
+                           [&](const ir::Read* read) { return read->tensor == tensor; });
+      });
 }
 
 Result<Derivation> derive(ir::Context& context, const ir::Algorithm& algorithm,
@@ -60,7 +55,8 @@ Result<Derivation> derive(ir::Context& context, const ir::Algorithm& algorithm,
   if (findings.empty()) return out;
   std::vector<std::pair<std::string, std::string>> evidence = findings[0].evidence;
   evidence.emplace_back("code", std::string(code_text(findings[0].code)));
-  return refuse_step(place_of(step), "the algorithm that it makes is malformed: " + findings[0].message,
+  return refuse_step(place_of(step),
+                     "the algorithm that it makes is malformed: " + findings[0].message,
                      findings[0].remedy, std::move(evidence));
 }
 
@@ -97,10 +93,10 @@ Result<Ok> untouched(const ir::Algorithm& algorithm, const Tree& tree, Symbol na
                        {{"nest", std::string(name.text())}});
   for (const Nest& other : tree.nests)
     if (other.at && other.at->nest == name)
-      return refuse_step(place, quoted(other.name) + " is placed in a loop of " + quoted(name),
-                         "write algebraic steps before what is placed in its loops",
-                         {{"nest", std::string(name.text())},
-                          {"placed", std::string(other.name.text())}});
+      return refuse_step(
+          place, quoted(other.name) + " is placed in a loop of " + quoted(name),
+          "write algebraic steps before what is placed in its loops",
+          {{"nest", std::string(name.text())}, {"placed", std::string(other.name.text())}});
   return Ok{};
 }
 

@@ -113,12 +113,14 @@ Result<Derivation> split_reduction(ir::Context& context, const ir::Algorithm& al
                        "split the reduction of an equation that folds",
                        {{"equation", std::string(step.equation.text())}});
   const std::vector<Symbol> vars(fold->vars.begin(), fold->vars.end());
-  const auto at = static_cast<std::size_t>(std::find(vars.begin(), vars.end(), step.var) - vars.begin());
+  const auto at =
+      static_cast<std::size_t>(std::find(vars.begin(), vars.end(), step.var) - vars.begin());
   if (at == vars.size())
-    return refuse_step(step.place.span,
-                       "`" + std::string(step.var.text()) + "` is no variable of the reduction " + shown,
-                       "split one of its variables: " + names(vars),
-                       {{"equation", std::string(step.equation.text())}, {"variables", names(vars)}});
+    return refuse_step(
+        step.place.span,
+        "`" + std::string(step.var.text()) + "` is no variable of the reduction " + shown,
+        "split one of its variables: " + names(vars),
+        {{"equation", std::string(step.equation.text())}, {"variables", names(vars)}});
   const ir::Ranges ranges = extent_ranges(algorithm);
   const Expr factor = context.index(step.factor);
   const Expr length = ir::simplify(context, context.sub(fold->upper[at], fold->lower[at]), ranges);
@@ -127,11 +129,12 @@ Result<Derivation> split_reduction(ir::Context& context, const ir::Algorithm& al
     largest[equation->indices[i]] = context.sub(equation->shape[i], context.index(1));
   const auto longest = UpperBound(context, largest).of(length);
   if (!longest)
-    return refuse_step(step.place.span,
-                       "how many chunks the reduction " + shown + " has is not known from the sizes",
-                       "bound `" + std::string(step.var.text()) +
-                           "` by extents and by the indices of the equation",
-                       {{"length", ir::print(length)}});
+    return refuse_step(
+        step.place.span,
+        "how many chunks the reduction " + shown + " has is not known from the sizes",
+        "bound `" + std::string(step.var.text()) +
+            "` by extents and by the indices of the equation",
+        {{"length", ir::print(length)}});
   const Expr chunks = ir::simplify(context, context.ceil_div(*longest, step.factor), ranges);
   if (const auto sizes = negative_at(algorithm, chunks))
     return refuse_step(step.place.span,
@@ -143,7 +146,8 @@ Result<Derivation> split_reduction(ir::Context& context, const ir::Algorithm& al
   out.algorithm = algorithm;
   const Symbol part_name = path_below(context, algorithm, step.equation, "part");
   const Expr chunk_begin = context.mul(context.var(step.outer), factor);
-  const Expr var_value = context.add(context.add(fold->lower[at], chunk_begin), context.var(step.inner));
+  const Expr var_value =
+      context.add(context.add(fold->lower[at], chunk_begin), context.var(step.inner));
   const ir::Substitution moved = {{step.var, var_value}};
 
   ir::Equation part = *equation;
@@ -166,8 +170,9 @@ Result<Derivation> split_reduction(ir::Context& context, const ir::Algorithm& al
   part.value = context.fold(fold->monoid, part_vars, lower, upper,
                             ir::substitute(context, fold->body, moved));
 
-  const auto position = std::find_if(out.algorithm.equations.begin(), out.algorithm.equations.end(),
-                                     [&](const ir::Equation& e) { return e.name == step.equation; });
+  const auto position =
+      std::find_if(out.algorithm.equations.begin(), out.algorithm.equations.end(),
+                   [&](const ir::Equation& e) { return e.name == step.equation; });
   std::vector<Expr> cell;
   for (Symbol index : equation->indices) cell.push_back(context.var(index));
   cell.push_back(context.var(step.outer));
@@ -175,8 +180,8 @@ Result<Derivation> split_reduction(ir::Context& context, const ir::Algorithm& al
   const Expr zero[] = {context.index(0)};
   const Expr end[] = {chunks};
   position->value = context.cast(
-      equation->type, context.fold(fold->monoid, outer, zero, end,
-                                   context.read(part_name, cell, fold->type)));
+      equation->type,
+      context.fold(fold->monoid, outer, zero, end, context.read(part_name, cell, fold->type)));
   out.algorithm.equations.insert(position, std::move(part));
   out.reshaped = step.equation;
   out.added = {part_name};

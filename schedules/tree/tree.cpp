@@ -15,7 +15,8 @@ constexpr std::string_view kSpaces[] = {"none",   "register",   "shared",
 template <class T, std::size_t N>
 std::optional<T> find_in(const std::string_view (&names)[N], std::string_view text) {
   const auto it = std::find(std::begin(names) + 1, std::end(names), text);
-  return it == std::end(names) ? std::nullopt : std::optional(static_cast<T>(it - std::begin(names)));
+  return it == std::end(names) ? std::nullopt
+                               : std::optional(static_cast<T>(it - std::begin(names)));
 }
 }  // namespace
 

@@ -183,7 +183,8 @@ struct Nest {
   // A local equation whose whole region under `at` is small and constant may live in registers: `keep e in register`.
   bool in_register = false;
   Space space = Space::None;  // `keep bp in shared`; registers are `in_register`
-  std::int64_t ring = 1;  // `ring bp by 3`: as many buffers, taken in turn by the iterations of the loop around
+  std::int64_t ring =
+      1;  // `ring bp by 3`: as many buffers, taken in turn by the iterations of the loop around
   bool is_async = false;  // `async bp`: the copy runs while others go on
   Symbol kernel;  // `kernel a, b, c`: of a nest at the root, the launch that holds it
   Place place = {};  // its name

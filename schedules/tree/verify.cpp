@@ -220,10 +220,9 @@ class Verifier {
     for (std::size_t i = 0; i < loop.versions.size(); ++i) {
       const Span place = loop.version_places.of(i);
       if (loop.kind == LoopKind::Vector || loop.kind == LoopKind::Unrolled)
-        return malformed(place,
-                         "specialized loop " + quoted(nest.name, loop.name) +
-                             " is vector or unrolled",
-                         "specialize a loop outside of it", {{"loop", path(nest.name, loop.name)}});
+        return malformed(
+            place, "specialized loop " + quoted(nest.name, loop.name) + " is vector or unrolled",
+            "specialize a loop outside of it", {{"loop", path(nest.name, loop.name)}});
       const auto first = std::find(loop.versions.begin(), loop.versions.end(), loop.versions[i]);
       if (first - loop.versions.begin() < static_cast<std::ptrdiff_t>(i))
         return malformed(place,
@@ -395,14 +394,14 @@ class Verifier {
       const auto map =
           layout::LinearMap::swizzle(kMaxSwizzleBits, s.target_bit, s.source_bit, s.bits);
       if (const auto kernel = map.kernel())
-        return malformed(s.place.span,
-                         "a swizzle in the layout of " + quoted(nest.name) +
-                             " takes different cells to one place",
-                         "change bits of a component by bits that it leaves as they are",
-                         {{"cells", std::string(s.target.text()) + " = 0 and " +
-                                        std::string(s.target.text()) + " = " +
-                                        std::to_string(*kernel)},
-                          {"place", std::string(s.target.text()) + " = 0"}});
+        return malformed(
+            s.place.span,
+            "a swizzle in the layout of " + quoted(nest.name) +
+                " takes different cells to one place",
+            "change bits of a component by bits that it leaves as they are",
+            {{"cells", std::string(s.target.text()) + " = 0 and " + std::string(s.target.text()) +
+                           " = " + std::to_string(*kernel)},
+             {"place", std::string(s.target.text()) + " = 0"}});
     }
     return Ok{};
   }
@@ -477,18 +476,20 @@ class Verifier {
         continue;
       }
       if (last && last->kernel.valid() != nest.kernel.valid())
-        return malformed(nest.launched.span,
-                         quoted(nest.kernel.valid() ? last->name : nest.name) +
-                             " is in no kernel, and others are",
-                         "put every nest at the root into a kernel",
-                         {{"nest", std::string((nest.kernel.valid() ? last->name : nest.name).text())}});
+        return malformed(
+            nest.launched.span,
+            quoted(nest.kernel.valid() ? last->name : nest.name) +
+                " is in no kernel, and others are",
+            "put every nest at the root into a kernel",
+            {{"nest", std::string((nest.kernel.valid() ? last->name : nest.name).text())}});
       if (last && !(last->kernel == nest.kernel)) closed.insert(last->kernel);
       if (nest.kernel.valid() && closed.contains(nest.kernel))
-        return malformed(nest.launched.span,
-                         "kernel " + quoted(nest.kernel) + " is interrupted by " + quoted(last->name),
-                         "put nests that follow one another into one kernel",
-                         {{"kernel", std::string(nest.kernel.text())},
-                          {"between", std::string(last->name.text())}});
+        return malformed(
+            nest.launched.span,
+            "kernel " + quoted(nest.kernel) + " is interrupted by " + quoted(last->name),
+            "put nests that follow one another into one kernel",
+            {{"kernel", std::string(nest.kernel.text())},
+             {"between", std::string(last->name.text())}});
       last = &nest;
     }
     return Ok{};

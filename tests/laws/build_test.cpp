@@ -66,9 +66,9 @@ class Judge {
     if (!bit_for_bit && bounds_.empty()) {
       // A factor that moved rounds elsewhere; that the values are the same is the law of derive_test.cpp.
       const tree::Tree& tree = case_.random.schedule.tree;
-      const bool moved = std::any_of(tree.algebra.begin(), tree.algebra.end(), [](const auto& step) {
-        return std::holds_alternative<tree::DeferStep>(step);
-      });
+      const bool moved = std::any_of(
+          tree.algebra.begin(), tree.algebra.end(),
+          [](const auto& step) { return std::holds_alternative<tree::DeferStep>(step); });
       auto bounds = ir::interpret_with_bound(
           moved ? tree.algorithm(case_.algorithm) : case_.algorithm, bindings_, inputs_);
       if (!bounds.ok()) return "no bound: " + laws::messages(bounds.diagnostics());

@@ -2,9 +2,9 @@
 //
 // Algebraic steps keep the meaning: the derived algorithm is well formed, has the same inputs and outputs, and
 // over the reals the same values, as far as a reading in f64 can tell: to within the bounds of both readings.
+#include "schedules/tree/derive.h"
 #include "frontend/ir/verify.h"
 #include "frontend/ir/walk.h"
-#include "schedules/tree/derive.h"
 #include "tests/laws/random_case.h"
 
 namespace tilewright {
@@ -67,19 +67,28 @@ TEST(Derive, KeepsTheMeaning) {
 
 // Sums whose factors stand in every place that the normal form looks into.
 TEST(Derive, DefersFactors) {
-  const std::string_view kSummands[] = {
-      "e[i, t] / w[i]", "w[i] * e[i, t]", "-(e[i, t] * w[i])", "e[i, t] / w[i] / w[i] * v[t]",
-      "w[i] * e[i, t] + v[t] * w[i]", "select(t <= i, e[i, t] / w[i], f32(0))",
-      "select(t <= i, e[i, t] * w[i], v[t] * w[i]) * v[t]", "exp(w[i]) * e[i, t] / sqrt(w[i])",
-      "(e[i, t] / w[i] - v[t] / w[i]) / (w[i] * v[t])", "p[i, t] * v[t]", "e[i, t] / (v[t] / w[i])"};
+  const std::string_view kSummands[] = {"e[i, t] / w[i]",
+                                        "w[i] * e[i, t]",
+                                        "-(e[i, t] * w[i])",
+                                        "e[i, t] / w[i] / w[i] * v[t]",
+                                        "w[i] * e[i, t] + v[t] * w[i]",
+                                        "select(t <= i, e[i, t] / w[i], f32(0))",
+                                        "select(t <= i, e[i, t] * w[i], v[t] * w[i]) * v[t]",
+                                        "exp(w[i]) * e[i, t] / sqrt(w[i])",
+                                        "(e[i, t] / w[i] - v[t] / w[i]) / (w[i] * v[t])",
+                                        "p[i, t] * v[t]",
+                                        "e[i, t] / (v[t] / w[i])"};
   for (std::string_view summand : kSummands) {
     ir::Context context;
-    const Source source("a.tw", "algorithm a(M, T) {\n"
-                                "  input e : f32[M, T]\n  input v : f32[T]\n  input r : f32[M]\n"
-                                "  w[i < M] = abs(r[i]) + f32(1.5)\n"
-                                "  p[i < M, t < T] = e[i, t] / w[i]\n"
-                                "  output o[i < M] = sum(t < T) " + std::string(summand) + "\n"
-                                "  output q[i < M] = w[i]\n}\n");
+    const Source source("a.tw",
+                        "algorithm a(M, T) {\n"
+                        "  input e : f32[M, T]\n  input v : f32[T]\n  input r : f32[M]\n"
+                        "  w[i < M] = abs(r[i]) + f32(1.5)\n"
+                        "  p[i < M, t < T] = e[i, t] / w[i]\n"
+                        "  output o[i < M] = sum(t < T) " +
+                            std::string(summand) +
+                            "\n"
+                            "  output q[i < M] = w[i]\n}\n");
     auto algorithm = ir::parse_algorithm(context, source);
     ASSERT_TRUE(algorithm.ok()) << render(algorithm.diagnostics(), &source);
     auto made = tree::derive(context, *algorithm,
@@ -88,7 +97,8 @@ TEST(Derive, DefersFactors) {
     const ir::Equation* sum = made->algorithm.find_equation(context.symbol("o.sum"));
     ASSERT_TRUE(sum) << summand;
     EXPECT_EQ(ir::print(made->algorithm).find("o.sum[i < M] = sum(t < T) w"), std::string::npos);
-    for (const ir::Read* read : ir::reads(sum->value)) EXPECT_NE(read->tensor.text(), "w") << summand;
+    for (const ir::Read* read : ir::reads(sum->value))
+      EXPECT_NE(read->tensor.text(), "w") << summand;
     int cells = 0;
     for (const std::int64_t length : {0, 1, 5}) {
       const ir::Bindings bindings = {{context.symbol("M"), 3}, {context.symbol("T"), length}};

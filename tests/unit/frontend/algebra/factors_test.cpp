@@ -20,8 +20,8 @@ std::string split(std::string_view value, std::string_view type = "f32") {
   ir::Context context;
   const std::string t(type);
   const Source source("a.tw", "algorithm a(N) {\n  input x : " + t + "[N]\n  input y : " + t +
-                                  "[N]\n  input w : " + t + "[N]\n  output o[i < N] : " + t + " = " +
-                                  std::string(value) + "\n}\n");
+                                  "[N]\n  input w : " + t + "[N]\n  output o[i < N] : " + t +
+                                  " = " + std::string(value) + "\n}\n");
   auto algorithm = ir::parse_algorithm(context, source);
   if (!algorithm.ok()) return algorithm.diagnostics()[0].message;
   const Factors out = take_factors(context, algorithm->equations[0].value, [](ir::Expr e) {
