@@ -225,7 +225,6 @@ struct Specialize {
   friend bool operator==(const Specialize&, const Specialize&) = default;
 };
 
-<<<<<<< HEAD
 struct Bind {
   LoopName loop;
   tree::Scope scope = tree::Scope::Block;
@@ -263,11 +262,6 @@ struct Kernel {
 using Directive = std::variant<Split, Tile, Reorder, Fuse, ComputeAt, Inline, Unroll, Vectorize,
                                Parallel, StageCopy, Keep, Peel, SplitReduction, Defer, Recompute,
                                Specialize, Bind, Ring, Async, Kernel>;
-=======
-using Directive =
-    std::variant<Split, Tile, Reorder, Fuse, ComputeAt, Inline, Unroll, Vectorize, Parallel,
-                 StageCopy, Keep, Peel, SplitReduction, Defer, Recompute, Specialize>;
->>>>>>> c8d7645
 
 struct DirectiveInfo {
   std::string_view keyword;
