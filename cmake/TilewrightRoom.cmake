@@ -87,6 +87,10 @@ function(tilewright_room room)
       SKIP_PRECOMPILE_HEADERS ON)
   endif()
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
+  # Headers that are installed, as <tilewright/...>.
+  if(EXISTS ${PROJECT_SOURCE_DIR}/${room}/include)
+    target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/${room}/include)
+  endif()
   target_link_libraries(${target} PRIVATE tilewright_warnings)
   # A room whose third party is heavy names what to precompile; the others share the standard headers.
   if(EXISTS ${PROJECT_SOURCE_DIR}/${room}/precompiled_wall.h)

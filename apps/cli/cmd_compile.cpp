@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `tilewright compile FILE.tw`: algorithm and schedule to libNAME.a, NAME.h and NAME.json. The program is
-// checked against the algorithm first; what is refuted is not written.
+// `tilewright compile FILE.tw`: algorithm and schedule to libNAME.a, NAME.h and NAME.json, or for the target
+// `c` to NAME.c instead of the library. The program is checked against the algorithm first; what is refuted is
+// not written.
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "apps/cli/machines.h"
@@ -13,6 +15,7 @@
 #include "frontend/ir/text.h"
 #include "lowering/artifact/artifact.h"
 #include "lowering/program/text.h"
+#include "lowering/targets/c/target.h"
 #include "lowering/targets/host/target.h"
 #include "schedules/directives/text.h"
 
@@ -20,8 +23,9 @@ namespace tilewright::cli {
 
 namespace {
 
-const std::vector<std::string> kEmissions = {"lib", "header", "manifest", "obj",
-                                             "asm", "llvm",   "twp",      "tree"};
+constexpr std::array<std::string_view, 4> kMachineCode = {"lib", "obj", "asm", "llvm"};
+constexpr std::array<std::string_view, 9> kEmissions = {"lib",  "header", "manifest", "obj", "asm",
+                                                        "llvm", "c",      "twp",      "tree"};
 
 class Compile final : public Verb {
  public:
@@ -29,10 +33,11 @@ class Compile final : public Verb {
     stages_.declare_inputs(arguments);
     arguments.option("-o,--output", folder_, "DIR",
                      "where the files go; the current folder without it");
-    arguments.option("-t,--target", target_, "NAME",
-                     "x86-64-v4, x86-64-v3 or native; else the schedule's, else native");
+    arguments.option(
+        "-t,--target", target_, "NAME",
+        "one that `tilewright version` lists, or native; else the schedule's, else native");
     arguments.list("--emit", emit_, "KIND",
-                   "what to write, of lib, header, manifest, obj, asm, llvm, twp, tree");
+                   "what to write, of lib, header, manifest, obj, asm, llvm, c, twp, tree");
     arguments.flag("--no-check", no_check_,
                    "do not compare with the algorithm; the manifest says so");
     arguments.number("--check-budget", check_.step_budget, 1, "STEPS",
@@ -42,25 +47,36 @@ class Compile final : public Verb {
   }
 
   int run(Session& session) override {
-    if (emit_.empty()) emit_ = {"lib", "header", "manifest"};
+    const bool for_c = target_ == c_target::kName;
+    if (emit_.empty()) emit_ = {for_c ? "c" : "lib", "header", "manifest"};
     for (const std::string& kind : emit_)
       if (std::find(kEmissions.begin(), kEmissions.end(), kind) == kEmissions.end())
         return session.usage("compile: --emit: " + in_backticks(kind) +
                              " is none of lib, header, manifest, obj, "
-                             "asm, llvm, twp, tree");
+                             "asm, llvm, c, twp, tree");
+    for (std::string_view kind : kMachineCode)
+      if (for_c && wants(kind))
+        return session.usage("compile: --emit: the target `c` has no " + in_backticks(kind) +
+                             "; leave --emit out, or name another target");
     Work work(session, stages_);
     if (const int status = work.check_usage(); status != kExitOk) return status;
-    if (!work.load_algorithm() || !work.load_schedule(target_)) return kExitDiagnostics;
-    const auto target = find_target(session, work);
-    if (!target || !work.fix_extents()) return kExitDiagnostics;
+    if (!work.load_algorithm() || !work.load_schedule(for_c ? "" : target_))
+      return kExitDiagnostics;
+    std::optional<host::Target> target;
+    if (!for_c) {
+      target = find_target(session, work);
+      if (!target) return kExitDiagnostics;
+    }
+    if (!work.fix_extents()) return kExitDiagnostics;
     if (const auto name = artifact::check_function_name(work.algorithm().name.text()); !name.ok()) {
       session.report(name.diagnostics(), work.algorithm_source());
       return kExitDiagnostics;
     }
     session.progress("lowering");
-    if (!work.lower()) return kExitDiagnostics;
+    // A person reads the C: its loops stay loops.
+    if (!work.lower(for_c ? "unroll" : "")) return kExitDiagnostics;
     if (!check(session, work)) return kExitDiagnostics;
-    return emit(session, work, *target);
+    return emit(session, work, target ? &*target : nullptr);
   }
 
  private:
@@ -110,28 +126,42 @@ class Compile final : public Verb {
     return !by_hand;
   }
 
-  int emit(Session& session, Work& work, const host::Target& target) {
+  // What all kinds but the texts of our own come from. No target: C.
+  Result<artifact::Artifact> build(Work& work, const host::Target* target) const {
+    if (target == nullptr)
+      return artifact::make_c_artifact(work.context(), work.program(), origin(work));
+    llvm_wall::CompileOptions options;
+    options.want_assembly = wants("asm");
+    options.want_ir = wants("llvm");
+    TILEWRIGHT_TRY(built, artifact::make_artifact(work.context(), work.program(), *target,
+                                                  origin(work), options));
+    if (wants("c")) {
+      TILEWRIGHT_TRY(c, artifact::make_c_artifact(work.context(), work.program(), origin(work)));
+      built.source_name = std::move(c.source_name);
+      built.source = std::move(c.source);
+    }
+    return built;
+  }
+
+  int emit(Session& session, Work& work, const host::Target* target) {
     std::vector<std::pair<std::string, std::string>> texts;
     const std::string name(work.algorithm().name.text());
     if (wants("tree")) texts.emplace_back(name + ".tws", directives::print(work.schedule()));
     if (wants("twp")) texts.emplace_back(name + ".twp", program::print(work.program()));
     artifact::Artifact built;
-    const bool codegen = wants("lib") || wants("header") || wants("manifest") || wants("obj") ||
-                         wants("asm") || wants("llvm");
-    if (codegen) {
+    if (std::any_of(emit_.begin(), emit_.end(),
+                    [](const std::string& kind) { return kind != "twp" && kind != "tree"; })) {
       session.progress("generating code");
-      llvm_wall::CompileOptions options;
-      options.want_assembly = wants("asm");
-      options.want_ir = wants("llvm");
-      auto made = session.take(
-          artifact::make_artifact(work.context(), work.program(), target, origin(work), options),
-          work.program_source() ? work.program_source() : work.algorithm_source());
+      auto made =
+          session.take(build(work, target),
+                       work.program_source() ? work.program_source() : work.algorithm_source());
       if (!made) return kExitDiagnostics;
       built = *std::move(made);
     }
     std::vector<OutputFile> files;
     for (const auto& [file, text] : texts) files.push_back({file, text});
     if (wants("lib")) files.push_back({built.library_name, built.library});
+    if (wants("c")) files.push_back({built.source_name, built.source});
     if (wants("header")) files.push_back({built.header_name, built.header});
     if (wants("manifest")) files.push_back({built.manifest_name, built.manifest});
     if (wants("obj")) files.push_back({name + ".o", built.object.bytes});
@@ -142,7 +172,7 @@ class Compile final : public Verb {
                                        work.files_read())))
         return kExitDiagnostics;
     if (!session.take(write_files(folder_, files))) return kExitDiagnostics;
-    print_report(session, work, target, files);
+    print_report(session, work, target ? target->name : std::string(c_target::kName), files);
     return kExitOk;
   }
 
@@ -157,13 +187,12 @@ class Compile final : public Verb {
     return out;
   }
 
-  void print_report(Session& session, const Work& work, const host::Target& target,
+  void print_report(Session& session, const Work& work, const std::string& target,
                     const std::vector<OutputFile>& files) const {
     if (!json_) {
       std::string names;
       for (const OutputFile& file : files) names += (names.empty() ? "" : " ") + file.name;
-      session.progress(names + ": " + target.name + ", " +
-                       check::verdict_line(work.program(), report_));
+      session.progress(names + ": " + target + ", " + check::verdict_line(work.program(), report_));
       return;
     }
     Json list = Json::array();
@@ -171,7 +200,7 @@ class Compile final : public Verb {
     Json out = Json::object();
     out.set("version", 1);
     out.set("name", work.algorithm().name.text());
-    out.set("target", target.name);
+    out.set("target", target);
     out.set("folder", folder_);
     out.set("files", std::move(list));
     out.set("check", check::to_json(work.program(), report_, true));

@@ -2,6 +2,7 @@
 //
 // `tilewright machine list | show NAME | probe`: the machines that are built in, one machine in canonical form,
 // and a machine file of the machine that this runs on.
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <filesystem>
@@ -63,6 +64,9 @@ class MachineVerb final : public Verb {
   int list(Session& session) const {
     Json all = Json::array();
     std::string text;
+    std::size_t widest = 0;
+    for (const std::string_view name : machine::builtin_names())
+      widest = std::max(widest, name.size());
     for (const std::string_view name : machine::builtin_names()) {
       const auto machine = session.take(machine::find_machine(name));
       if (!machine) return kExitDiagnostics;
@@ -72,8 +76,9 @@ class MachineVerb final : public Verb {
       entry.set("vector_bits", machine->vector.bits);
       entry.set("vector_registers", machine->vector.registers);
       all.push(std::move(entry));
-      text += std::string(name) + "  " + std::to_string(machine->vector.registers) +
-              " vectors of " + std::to_string(machine->vector.bits) + " bits\n";
+      const std::string gap(widest - name.size() + 2, ' ');
+      text += std::string(name) + gap + std::to_string(machine->vector.registers) + " vectors of " +
+              std::to_string(machine->vector.bits) + " bits\n";
     }
     if (json_)
       session.print_json(all);

@@ -7,6 +7,7 @@
 
 #include "apps/cli/verb.h"
 #include "lowering/llvm/compile.h"
+#include "lowering/targets/c/target.h"
 #include "lowering/targets/host/target.h"
 #include "schedules/polyhedra/context.h"
 
@@ -45,6 +46,12 @@ class Version final : public Verb {
       entry.set("runs_here", target.ok() && host::runs_here(*target));
       targets.push(std::move(entry));
     }
+    Json c = Json::object();
+    c.set("name", c_target::kName);
+    c.set("built", true);
+    c.set("needs", c_target::kDescription);
+    c.set("runs_here", true);
+    targets.push(std::move(c));
     for (const char* name : kAbsentTargets) {
       Json entry = Json::object();
       entry.set("name", name);

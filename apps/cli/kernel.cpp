@@ -145,6 +145,9 @@ Kernel::~Kernel() {
 
 Result<std::unique_ptr<Kernel>> Kernel::make(Work& work, const std::string& target_name) {
   TILEWRIGHT_TRY(target, host::find_target(target_name));
+  if (host::is_foreign(target))
+    return fail(Code::ForeignTarget, {}, "this machine cannot run code for `" + target.name + "`",
+                "use --interpret, or `compile` and run the library where its processor is");
   if (work.program().parameters.size() > kMaxParameters)
     return fail(Code::KernelFailed, {}, "the algorithm has more than 32 inputs and outputs",
                 "use --interpret, or link the library that `compile` writes");

@@ -217,7 +217,7 @@ bool Work::check_guards(const ir::Bindings& sizes) {
   return false;
 }
 
-bool Work::lower() {
+bool Work::lower(std::string_view without) {
   if (!session_.take(poly::check_reads(polyhedra_, algorithm_), algorithm_source())) return false;
   if (tree::rounds_otherwise(schedule_.tree.algebra)) {
     derived_ = session_.take(tree::derive(context_, algorithm_, schedule_.tree.algebra),
@@ -229,12 +229,13 @@ bool Work::lower() {
   auto built = session_.take(build::build(context_, polyhedra_, algorithm_, schedule_),
                              schedule_source_ ? schedule_source() : algorithm_source());
   if (!built) return false;
-  Result<program::Program> lowered =
-      passes::run_passes(context_, *std::move(built),
-                         [&](int number, std::string_view name, const program::Program& program) {
-                           times_.emplace_back(name, now());
-                           return after_pass(number, name, program);
-                         });
+  Result<program::Program> lowered = passes::run_passes(
+      context_, *std::move(built),
+      [&](int number, std::string_view name, const program::Program& program) {
+        times_.emplace_back(name, now());
+        return after_pass(number, name, program);
+      },
+      without);
   if (!lowered.ok()) {
     session_.report(lowered.diagnostics(), program_source());
     return false;

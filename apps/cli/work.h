@@ -45,7 +45,8 @@ class Work {
   bool load_schedule(const std::string& machine);
   // Sets min and max of the extents in -D. After load_schedule: a schedule pins the algorithm as written.
   bool fix_extents();
-  bool lower();
+  // Without the pass of this name, if one is given.
+  bool lower(std::string_view without = "");
   // load_algorithm to lower.
   bool load_and_lower(const std::string& machine);
 

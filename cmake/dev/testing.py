@@ -10,6 +10,7 @@ import time
 
 import counts as counting
 import trees
+import tutorial
 
 LABELS = {"gtest", "lit", "python"}
 # GoogleTest suites whose name ends in Slow run with --slow only.
@@ -106,11 +107,17 @@ def _golden_tests(paths):
 
 
 def bless(paths):
+    pages = [path for path in paths if os.path.abspath(path).startswith(os.path.join(trees.ROOT, tutorial.PAGES))]
+    if pages or not paths:
+        print(f"bless: {tutorial.write()} pages of {tutorial.PAGES} changed")
+    if pages and len(pages) == len(paths):
+        return 0
+    paths = [path for path in paths if path not in pages]
     tests = _golden_tests(paths)
     if not tests:
         print("bless: no text test with %golden there")
         return 0
-    trees.build("dev", ["tilewright"])
+    trees.build("dev", ["tilewright", "cpp_mistakes"])
     lit = os.path.join(trees.LLVM_BIN, "lit")
     status = trees.run([sys.executable, lit, "-q", "--param", f"build={trees.build_folder('dev')}", *tests], check=False,
                        env={**os.environ, "TILEWRIGHT_BLESS": "1", "TILEWRIGHT_SLOW_TESTS": "1"})

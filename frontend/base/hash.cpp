@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/base/hash.h"
 
+// Compiled in, so that the installed library needs no other.
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 namespace tilewright {

@@ -1,118 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lowering/artifact/artifact.h"
 
-#include <algorithm>
-#include <set>
-
 #include "frontend/ir/text.h"
 #include "lowering/llvm/archive.h"
+#include "lowering/program/c_names.h"
+#include "lowering/targets/c/target.h"
 
 namespace tilewright::artifact {
 
 namespace {
-
-// C23 and C++20 together: a header serves both.
-constexpr std::string_view kKeywords[] = {"alignas",
-                                          "alignof",
-                                          "and",
-                                          "and_eq",
-                                          "asm",
-                                          "auto",
-                                          "bitand",
-                                          "bitor",
-                                          "bool",
-                                          "break",
-                                          "case",
-                                          "catch",
-                                          "char",
-                                          "char8_t",
-                                          "char16_t",
-                                          "char32_t",
-                                          "class",
-                                          "co_await",
-                                          "co_return",
-                                          "co_yield",
-                                          "compl",
-                                          "concept",
-                                          "const",
-                                          "const_cast",
-                                          "consteval",
-                                          "constexpr",
-                                          "constinit",
-                                          "continue",
-                                          "decltype",
-                                          "default",
-                                          "delete",
-                                          "do",
-                                          "double",
-                                          "dynamic_cast",
-                                          "else",
-                                          "enum",
-                                          "explicit",
-                                          "export",
-                                          "extern",
-                                          "false",
-                                          "float",
-                                          "for",
-                                          "friend",
-                                          "goto",
-                                          "if",
-                                          "inline",
-                                          "int",
-                                          "long",
-                                          "mutable",
-                                          "namespace",
-                                          "new",
-                                          "noexcept",
-                                          "not",
-                                          "not_eq",
-                                          "nullptr",
-                                          "operator",
-                                          "or",
-                                          "or_eq",
-                                          "private",
-                                          "protected",
-                                          "public",
-                                          "register",
-                                          "reinterpret_cast",
-                                          "requires",
-                                          "restrict",
-                                          "return",
-                                          "short",
-                                          "signed",
-                                          "sizeof",
-                                          "static",
-                                          "static_assert",
-                                          "static_cast",
-                                          "struct",
-                                          "switch",
-                                          "template",
-                                          "this",
-                                          "thread_local",
-                                          "throw",
-                                          "true",
-                                          "try",
-                                          "typedef",
-                                          "typeid",
-                                          "typename",
-                                          "typeof",
-                                          "typeof_unqual",
-                                          "union",
-                                          "unsigned",
-                                          "using",
-                                          "virtual",
-                                          "void",
-                                          "volatile",
-                                          "wchar_t",
-                                          "while",
-                                          "xor",
-                                          "xor_eq"};
-
-bool is_keyword(std::string_view name) {
-  for (std::string_view keyword : kKeywords)
-    if (keyword == name) return true;
-  return false;
-}
 
 // Functions that a program gets from elsewhere: string.h, wchar.h, stdio.h, stdlib.h, and of unistd.h and its
 // kin what a program is likely to call. A kernel of that name would take their place in the whole
@@ -175,7 +71,7 @@ std::string place(const program::Program& program, int argument, int dimension) 
 }  // namespace
 
 Result<Ok> check_function_name(std::string_view name) {
-  const bool reserved = is_keyword(name) || name == "main" || name.starts_with("_") ||
+  const bool reserved = program::is_c_keyword(name) || name == "main" || name.starts_with("_") ||
                         name.starts_with("tilewright_");
   if (is_library_function(name))
     return fail(Code::FunctionName, {},
@@ -186,26 +82,6 @@ Result<Ok> check_function_name(std::string_view name) {
               "`" + std::string(name) + "` cannot name a C function of a library",
               "choose a C identifier that is no keyword, not `main`, and starts with neither `_` "
               "nor `tilewright_`");
-}
-
-std::vector<std::string> c_parameter_names(const program::Program& program) {
-  std::vector<std::string> names;
-  std::set<std::string> taken = {"call", "workspace", "workspace_size"};
-  for (const program::Parameter& parameter : program.parameters)
-    names.emplace_back(parameter.name.text());
-  auto is_plain = [](const std::string& name) {
-    return name.find('.') == std::string::npos && !is_keyword(name);
-  };
-  // Names that C takes as they are keep theirs; the others go around them.
-  std::vector<bool> done(names.size());
-  for (std::size_t i = 0; i < names.size(); ++i)
-    done[i] = is_plain(names[i]) && taken.insert(names[i]).second;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (done[i]) continue;
-    std::replace(names[i].begin(), names[i].end(), '.', '_');
-    while (is_keyword(names[i]) || !taken.insert(names[i]).second) names[i] += "_";
-  }
-  return names;
 }
 
 std::string describe_extent(const program::Program& program, const program::Contract& contract,
@@ -266,9 +142,58 @@ Result<Artifact> make_artifact(ir::Context& context, const program::Program& pro
   artifact.library = std::move(library);
   artifact.object = std::move(object);
   artifact.header_name = name + ".h";
-  artifact.header = make_header(program, contract, target, origin);
+  const TargetFacts facts = facts_of(target);
+  artifact.header = make_header(program, contract, facts, origin);
   artifact.manifest_name = name + ".json";
-  artifact.manifest = make_manifest(program, contract, target, origin, artifact);
+  artifact.manifest = make_manifest(program, contract, facts, origin, artifact);
+  return artifact;
+}
+
+TargetFacts facts_of(const host::Target& target) {
+  return {target.name,
+          target.description,
+          {{"triple", target.options.triple},
+           {"cpu", target.options.cpu},
+           {"vector_bits", target.options.vector_bits}},
+          {"the code generator of LLVM " + std::string(llvm_wall::llvm_version()),
+           "the system's linker and loader"}};
+}
+
+TargetFacts c_facts() {
+  return {std::string(c_target::kName),
+          std::string(c_target::kDescription),
+          {{"language", "C11"}},
+          {"the C compiler that builds the source", "the system's linker and loader"}};
+}
+
+Result<std::string> make_c_source(ir::Context& context, const program::Program& program,
+                                  const program::Contract& contract, const Origin& origin) {
+  const std::string name(program.name.text());
+  c_target::Options options;
+  options.include = "\"" + name + ".h\"";
+  options.comment = name + ": made by Tilewright " + origin.tool_version + ". " + name +
+                    ".h says what it demands of a call.\nAlgorithm " +
+                    std::string(program.algorithm.text()) + " (" + origin.algorithm_hash +
+                    "),\nschedule " + origin.schedule_name + " (" + origin.schedule_hash +
+                    ").\nCorrectness: " + origin.verdict +
+                    ".\n\nA comment behind a store says which cell of the algorithm it is for.";
+  const c_target::Function functions[] = {{&context, &program, &contract}};
+  return c_target::emit_file(functions, options);
+}
+
+Result<Artifact> make_c_artifact(ir::Context& context, const program::Program& program,
+                                 const Origin& origin) {
+  const std::string name(program.name.text());
+  TILEWRIGHT_CHECK_OK(check_function_name(name));
+  TILEWRIGHT_TRY(contract, program::derive_contract(context, program));
+  TILEWRIGHT_TRY(source, make_c_source(context, program, contract, origin));
+  Artifact artifact;
+  artifact.source_name = name + ".c";
+  artifact.source = std::move(source);
+  artifact.header_name = name + ".h";
+  artifact.header = make_header(program, contract, c_facts(), origin);
+  artifact.manifest_name = name + ".json";
+  artifact.manifest = make_manifest(program, contract, c_facts(), origin, artifact);
   return artifact;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a build hands over: a static library, its C header and a manifest, as bytes. Writing files is for the
+// What a build hands over: a static library or a C file, its C header and a manifest, as bytes. Writing files is for the
 // caller. Laws: the same inputs give the same bytes; header and manifest print the contract that the code
 // checks, from the same list.
 // Tests: tests/unit/lowering/artifact/artifact_test.cpp.
@@ -27,9 +27,22 @@ struct Origin {
   Json check;  // how the verdict came about; null: nothing to say
 };
 
+// What the files are for, in the words of header and manifest.
+struct TargetFacts {
+  std::string name;  // "x86-64-v4"
+  std::string needs;  // of the processor
+  std::vector<std::pair<std::string, Json>>
+      details;  // triple, cpu, ..: members of the manifest's target
+  std::vector<std::string> trusted;  // what stands between the checked Program and the running code
+};
+TargetFacts facts_of(const host::Target& target);
+TargetFacts c_facts();
+
 struct Artifact {
-  std::string library_name;  // "libgemm.a"
+  std::string library_name;  // "libgemm.a"; empty without code for a processor
   std::string library;  // an ar archive
+  std::string source_name;  // "gemm.c"; empty unless C was asked for
+  std::string source;
   std::string header_name;  // "gemm.h"
   std::string header;
   std::string manifest_name;  // "gemm.json"
@@ -40,12 +53,18 @@ struct Artifact {
 Result<Artifact> make_artifact(ir::Context& context, const program::Program& program,
                                const host::Target& target, const Origin& origin,
                                const llvm_wall::CompileOptions& options = {});
+// For the C target: a source file instead of a library.
+Result<Artifact> make_c_artifact(ir::Context& context, const program::Program& program,
+                                 const Origin& origin);
+// NAME.c alone, which includes NAME.h.
+Result<std::string> make_c_source(ir::Context& context, const program::Program& program,
+                                  const program::Contract& contract, const Origin& origin);
 
 // The parts, for tools that want one alone.
 std::string make_header(const program::Program& program, const program::Contract& contract,
-                        const host::Target& target, const Origin& origin);
+                        const TargetFacts& target, const Origin& origin);
 std::string make_manifest(const program::Program& program, const program::Contract& contract,
-                          const host::Target& target, const Origin& origin, const Artifact& files);
+                          const TargetFacts& target, const Origin& origin, const Artifact& files);
 
 // "M from a[0]: at least 1, at most 4096, a multiple of 8".
 std::string describe_extent(const program::Program& program, const program::Contract& contract,
@@ -55,7 +74,5 @@ std::string describe_check(const program::Program& program, const program::Check
 
 // Refuses what C cannot call (E0608).
 Result<Ok> check_function_name(std::string_view name);
-// The parameters' names as C may spell them, in order: a path `x.q` is `x_q`, and each differs from the others.
-std::vector<std::string> c_parameter_names(const program::Program& program);
 
 }  // namespace tilewright::artifact

@@ -3,6 +3,7 @@
 // The C header of a library: its contract in words, then two declarations.
 #include "frontend/ir/text.h"
 #include "lowering/artifact/artifact.h"
+#include "lowering/program/c_names.h"
 
 namespace tilewright::artifact {
 
@@ -21,7 +22,7 @@ std::string declaration(const program::Program& program, bool is_query) {
   const std::string open = "int32_t " + name + "(";
   const std::string indent(open.size(), ' ');
   std::string text = open + "const tilewright_call *call";
-  const std::vector<std::string> names = c_parameter_names(program);
+  const std::vector<std::string> names = program::c_parameter_names(program);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const program::Parameter& parameter = program.parameters[i];
     const bool is_const = !parameter.is_output || is_query;
@@ -33,7 +34,7 @@ std::string declaration(const program::Program& program, bool is_query) {
 }
 
 std::string contract_text(const program::Program& program, const program::Contract& contract,
-                          const host::Target& target, const Origin& origin) {
+                          const TargetFacts& target, const Origin& origin) {
   const std::string name(program.name.text());
   std::string text =
       "/* " + name + ": made by Tilewright " + origin.tool_version + ". Do not edit.\n *\n";
@@ -49,7 +50,7 @@ std::string contract_text(const program::Program& program, const program::Contra
   line("Correctness: " + origin.verdict + ".");
   line("");
   line("Arguments, in order:");
-  const std::vector<std::string> names = c_parameter_names(program);
+  const std::vector<std::string> names = program::c_parameter_names(program);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const program::Parameter& parameter = program.parameters[i];
     const std::string own(parameter.name.text());
@@ -73,7 +74,7 @@ std::string contract_text(const program::Program& program, const program::Contra
       "workspace");
   line(
       "  of its own. Parallel loops run on call->executor, or on the caller's thread without one.");
-  line("Processor: " + target.description + " (" + target.name + "); elsewhere the call");
+  line("Processor: " + target.needs + " (" + target.name + "); elsewhere the call");
   line("  returns TILEWRIGHT_UNSUPPORTED_CPU.");
   line("Returns TILEWRIGHT_OK, or a negative status after one of these checks, in this order, and");
   line("before anything is written:");
@@ -84,7 +85,7 @@ std::string contract_text(const program::Program& program, const program::Contra
 }  // namespace
 
 std::string make_header(const program::Program& program, const program::Contract& contract,
-                        const host::Target& target, const Origin& origin) {
+                        const TargetFacts& target, const Origin& origin) {
   const std::string guard = "TILEWRIGHT_GENERATED_" + std::string(program.name.text()) + "_H_";
   std::string text = contract_text(program, contract, target, origin);
   text += "#ifndef " + guard + "\n#define " + guard + "\n\n#include <tilewright/runtime.h>\n\n";

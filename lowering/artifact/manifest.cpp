@@ -70,14 +70,13 @@ Json file_json(const std::string& name, const std::string& bytes) {
 }  // namespace
 
 std::string make_manifest(const program::Program& program, const program::Contract& contract,
-                          const host::Target& target, const Origin& origin, const Artifact& files) {
+                          const TargetFacts& target, const Origin& origin, const Artifact& files) {
   Json requirements = Json::array();
   for (ir::Expr condition : program.requirements) requirements.push(ir::print(condition));
   Json checks = Json::array();
   for (const program::Check& check : contract.checks) checks.push(describe_check(program, check));
   Json trusted = Json::array();
-  trusted.push("the code generator of LLVM " + std::string(llvm_wall::llvm_version()));
-  trusted.push("the system's linker and loader");
+  for (const std::string& what : target.trusted) trusted.push(what);
 
   Members manifest;
   manifest.add("schema", kSchema)
@@ -90,13 +89,10 @@ std::string make_manifest(const program::Program& program, const program::Contra
   manifest.add(
       "schedule",
       Members().add("name", origin.schedule_name).add("hash", origin.schedule_hash).done());
-  manifest.add("target", Members()
-                             .add("name", target.name)
-                             .add("needs", target.description)
-                             .add("triple", target.options.triple)
-                             .add("cpu", target.options.cpu)
-                             .add("vector_bits", target.options.vector_bits)
-                             .done());
+  Members words;
+  words.add("name", target.name).add("needs", target.needs);
+  for (const auto& [name, value] : target.details) words.add(name, value);
+  manifest.add("target", words.done());
   manifest.add("parameters", parameters_json(program))
       .add("extents", extents_json(program, contract));
   manifest.add("requires", std::move(requirements));
@@ -109,10 +105,12 @@ std::string make_manifest(const program::Program& program, const program::Contra
       .add("verdict", origin.verdict)
       .add("check", origin.check);
   manifest.add("trusted", std::move(trusted));
-  manifest.add("files", Members()
-                            .add("library", file_json(files.library_name, files.library))
-                            .add("header", file_json(files.header_name, files.header))
-                            .done());
+  Members list;
+  if (!files.library_name.empty())
+    list.add("library", file_json(files.library_name, files.library));
+  if (!files.source_name.empty()) list.add("source", file_json(files.source_name, files.source));
+  list.add("header", file_json(files.header_name, files.header));
+  manifest.add("files", list.done());
   return manifest.done().dump() + "\n";
 }
 

@@ -26,7 +26,7 @@ constexpr int kMaxAsked = 1024;
 constexpr int kMaxCutShort = 16;
 // Conjunctions of a set before the empty ones are looked for.
 constexpr std::size_t kPruneAbove = 8;
-// Unknowns without a range are first looked for within this one.
+// Extents, and unknowns without a range, are looked for up to here; no run is as large.
 constexpr std::int64_t kFar = std::int64_t{1} << 31;
 constexpr const char* kTotal = "+";  // the sum of the extents; no name of a Program
 
@@ -50,7 +50,9 @@ class Question {
     pieces_ = poly::meet({std::move(pieces_), true}, region).pieces;
   }
 
-  // None when the set is empty.
+  // It has a point, but none within the bounds.
+  bool far() const { return far_; }
+  // Of those within the bounds; none when the set is empty or `far`.
   Result<std::optional<poly::Point>> smallest(const BasicSet& bounds) {
     std::optional<poly::Point> best;
     std::optional<Failure> failure;
@@ -88,10 +90,9 @@ class Question {
     const poly::Set set = set_of(piece);
     TILEWRIGHT_TRY(empty, poly::is_empty(isl_, set, limits_));
     if (empty) return std::optional<poly::Point>();
-    const poly::Set bounded = poly::constrained(set, bounds);
-    if (auto point = poly::smallest_point(isl_, bounded, limits_); point.ok() && *point)
-      return *std::move(point);
-    return poly::sample(isl_, set, limits_);
+    TILEWRIGHT_TRY(point, poly::smallest_point(isl_, poly::constrained(set, bounds), limits_));
+    far_ = far_ || !point;
+    return point;
   }
 
   static bool before(const poly::Point& a, const poly::Point& b) {
@@ -105,6 +106,7 @@ class Question {
   std::vector<std::string> dims_;
   std::vector<BasicSet> pieces_{BasicSet()};
   Expr too_many_cases_;
+  bool far_ = false;
 };
 
 AffineExpr variable(Symbol name) { return AffineExpr::variable(name.text()); }
@@ -220,14 +222,19 @@ class Asker {
 
   Result<Reach> answer() {
     BasicSet bounds;
+    bounds.at_least(AffineExpr(kFar), AffineExpr::variable(kTotal));
     for (const Unknown& unknown : view_.unknowns()) {
       if (!unknown.range.lo) bounds.at_least(variable(unknown.name), AffineExpr(-kFar));
       if (!unknown.range.hi) bounds.at_least(AffineExpr(kFar), variable(unknown.name));
     }
     TILEWRIGHT_TRY(point, question_.smallest(bounds));
     Reach out;
-    out.kind = point ? Reach::Kind::Possible : Reach::Kind::Impossible;
-    if (!point) return out;
+    if (!point) {
+      if (question_.far()) out.open = "it happens only at sizes beyond " + std::to_string(kFar);
+      out.kind = question_.far() ? Reach::Kind::Undecided : Reach::Kind::Impossible;
+      return out;
+    }
+    out.kind = Reach::Kind::Possible;
     for (const ir::ExtentDecl& extent : program_.extents)
       out.sizes[extent.name] = point->value(extent.name.text()).value_or(extent.min);
     explain(out);

@@ -29,7 +29,8 @@ struct Reach {
 
 class Reachability {
  public:
-  static constexpr poly::Limits kLimits{50'000};
+  // Of one operation; the outcomes of the applications take a fraction of it.
+  static constexpr poly::Limits kLimits{10'000};
 
   Reachability(ir::Context& context, const program::Program& program,
                poly::Limits limits = kLimits);

@@ -39,6 +39,11 @@ void initialise_targets() {
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
     LLVMInitializeX86AsmParser();
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
+    LLVMInitializeAArch64AsmParser();
   });
 }
 
@@ -58,7 +63,7 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(const TargetOpt
   options.FunctionSections = true;
   options.DataSections = true;
   std::unique_ptr<llvm::TargetMachine> machine(
-      backend->createTargetMachine(triple, "x86-64", "", options, llvm::Reloc::PIC_,
+      backend->createTargetMachine(triple, target.base_cpu, "", options, llvm::Reloc::PIC_,
                                    llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
   if (machine == nullptr)
     return internal("LLVM made no target machine for `" + target.triple + "`");

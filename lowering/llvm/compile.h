@@ -25,9 +25,12 @@ struct CpuidTest {
 // What to generate code for; made by lowering/targets.
 struct TargetOptions {
   std::string triple = "x86_64-pc-linux-gnu";
+  std::string base_cpu = "x86-64";  // what the entry of a library runs on, before it has asked
   std::string cpu = "x86-64-v3";
   int vector_bits = 256;
+  // What the entry asks of the processor. x86-64: words of CPUID. AArch64: these bits of AT_HWCAP.
   std::vector<CpuidTest> cpuid;
+  std::uint64_t hwcap = 0;
 };
 
 struct CompileOptions {

@@ -3,8 +3,9 @@
 // Does this processor have the instructions? A library keeps no state between calls, and CPUID traps under a
 // hypervisor: three of them cost 10 us here, more than a small kernel. So the C library is asked, which has
 // read CPUID once (`__x86_get_cpuid_feature_leaf`, glibc 2.33, declared in <sys/platform/x86.h>); the
-// reference is weak, and where it is not there CPUID itself answers. Law: true means that every instruction
-// of the target runs and that the system saves its registers.
+// reference is weak, and where it is not there CPUID itself answers. On AArch64 the auxiliary vector says it
+// (`getauxval`, weak again), and without a C library the identification register, which Linux lets programs
+// read. Law: true means that every instruction of the target runs and that the system saves its registers.
 #include <llvm/IR/InlineAsm.h>
 
 #include "lowering/llvm/emit_wall.h"
@@ -26,6 +27,7 @@ class CpuCheck {
   llvm::Function* emit() {
     function_->addFnAttr(llvm::Attribute::NoInline);
     function_->addFnAttr(llvm::Attribute::NoUnwind);
+    if (state_.target.hwcap != 0) return from_auxiliary_vector();
     llvm::BasicBlock* known = llvm::BasicBlock::Create(c_, "known", function_);
     llvm::BasicBlock* unknown = llvm::BasicBlock::Create(c_, "unknown", function_);
     b_.SetInsertPoint(llvm::BasicBlock::Create(c_, "entry", function_, known));
@@ -42,6 +44,34 @@ class CpuCheck {
   }
 
  private:
+  // Bits of AT_HWCAP, Linux's asm/hwcap.h; FP and AdvSIMD also in ID_AA64PFR0_EL1, where 15 says that the unit
+  // is absent.
+  llvm::Function* from_auxiliary_vector() {
+    constexpr std::uint64_t kAtHwcap = 16;
+    llvm::BasicBlock* known = llvm::BasicBlock::Create(c_, "known", function_);
+    llvm::BasicBlock* unknown = llvm::BasicBlock::Create(c_, "unknown", function_);
+    b_.SetInsertPoint(llvm::BasicBlock::Create(c_, "entry", function_, known));
+    auto callee = state_.module.getOrInsertFunction(
+        "getauxval", llvm::FunctionType::get(b_.getInt64Ty(), {b_.getInt64Ty()}, false));
+    auto* ask = llvm::cast<llvm::Function>(callee.getCallee());
+    ask->setLinkage(llvm::GlobalValue::ExternalWeakLinkage);
+    b_.CreateCondBr(b_.CreateIsNull(ask), unknown, known);
+    b_.SetInsertPoint(known);
+    llvm::Value* wanted = b_.getInt64(state_.target.hwcap);
+    llvm::Value* bits = b_.CreateCall(callee, {b_.getInt64(kAtHwcap)});
+    b_.CreateRet(b_.CreateICmpEQ(b_.CreateAnd(bits, wanted), wanted));
+    b_.SetInsertPoint(unknown);
+    auto* read = llvm::InlineAsm::get(llvm::FunctionType::get(b_.getInt64Ty(), {}, false),
+                                      "mrs $0, ID_AA64PFR0_EL1", "=r", true);
+    llvm::Value* word = b_.CreateCall(read, {});
+    for (const unsigned field : {16U, 20U}) {
+      llvm::Value* unit = b_.CreateAnd(b_.CreateLShr(word, field), b_.getInt64(15));
+      step(b_.CreateICmpNE(unit, b_.getInt64(15)));
+    }
+    b_.CreateRet(b_.getTrue());
+    return function_;
+  }
+
   // struct { uint32 cpuid[4]; uint32 active[4]; } per leaf; `active` counts what the system supports too.
   void from_c_library(llvm::FunctionCallee ask) {
     struct Row {

@@ -2,7 +2,7 @@
 //
 // NAME and NAME_query: the checks of the contract in its order, then the kernel. Laws: no check touches what
 // an earlier one has not made safe; nothing is written before the last check has passed; the entry runs on
-// any x86-64, so that an old processor gets a status and not an illegal instruction.
+// the base of its architecture, so that an old processor gets a status and not an illegal instruction.
 #include "lowering/llvm/abi_wall.h"
 #include "lowering/llvm/emit_wall.h"
 
@@ -140,7 +140,7 @@ void Entry::emit() {
 void Entry::check(const Check& c) {
   switch (c.kind) {
     case CheckKind::Cpu:
-      if (!is_query_ && !state_.target.cpuid.empty())
+      if (!is_query_ && (!state_.target.cpuid.empty() || state_.target.hwcap != 0))
         demand(b().CreateCall(emit_cpu_check(state_)), c);
       return;
     case CheckKind::Call: return check_call(c);

@@ -26,10 +26,11 @@ Result<Ok> observe(const AfterPass& after, int number, std::string_view name, Pr
 
 }  // namespace
 
-Result<Program> run_passes(ir::Context& context, Program program, const AfterPass& after) {
+Result<Program> run_passes(ir::Context& context, Program program, const AfterPass& after,
+                           std::string_view without) {
   TILEWRIGHT_CHECK_OK(observe(after, 0, "build", program));
   for (const Pass& pass : all_passes()) {
-    program = pass.run(context, program);
+    if (pass.name != without) program = pass.run(context, program);
     TILEWRIGHT_CHECK_OK(observe(after, pass.number, pass.name, program));
   }
   return program;

@@ -35,9 +35,10 @@ struct Pass {
 const std::vector<Pass>& all_passes();
 
 // Called with the Program after `build` (number 0) and after each pass. A Program that it returns takes the
-// place of that one; a failure ends the run.
+// place of that one; a failure ends the run. The pass named `without` is left out, and still looked at.
 using AfterPass = std::function<Result<std::optional<Program>>(int number, std::string_view name,
                                                                const Program& program)>;
-Result<Program> run_passes(ir::Context& context, Program program, const AfterPass& after = {});
+Result<Program> run_passes(ir::Context& context, Program program, const AfterPass& after = {},
+                           std::string_view without = "");
 
 }  // namespace tilewright::passes

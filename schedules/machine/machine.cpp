@@ -98,7 +98,8 @@ const Cache* Machine::find_cache(std::int64_t level) const {
 }
 
 const std::vector<Isa>& all_isas() {
-  static const std::vector<Isa> isas = {{"x86-64-v3", 256, 16}, {"x86-64-v4", 512, 32}};
+  static const std::vector<Isa> isas = {
+      {"x86-64-v3", 256, 16}, {"x86-64-v4", 512, 32}, {"aarch64-neon", 128, 32}};
   return isas;
 }
 

@@ -14,7 +14,9 @@
 #include "frontend/base/source.h"
 #include "lowering/artifact/artifact.h"
 #include "lowering/program/text.h"
+#include "lowering/targets/c/target.h"
 #include "runtime/include/tilewright/runtime.h"
+#include "tests/differential/c_compiler.h"
 #include "tests/differential/guarded_memory.h"
 #include "tests/differential/loaded_objects.h"
 #include "tests/differential/plain_run.h"
@@ -95,10 +97,22 @@ class Argument {
   GuardedMemory bytes_;
 };
 
+// The stand-in for the C target where a host target is asked for: its name alone counts.
+inline host::Target c_stand_in() {
+  host::Target target;
+  target.name = std::string(c_target::kName);
+  return target;
+}
+
+// By the code generator, or as C by the first compiler.
 class CompiledProgram {
  public:
   CompiledProgram(ir::Context& context, const program::Program& program, const host::Target& target)
       : program_(program) {
+    if (target.name == c_target::kName) {
+      compile_as_c(context);
+      return;
+    }
     const artifact::Origin origin{"test", "0", "none", "0", "not checked", {}};
     llvm_wall::CompileOptions options;
     options.want_assembly = options.want_ir = true;
@@ -107,6 +121,18 @@ class CompiledProgram {
     if (!made.ok()) return;
     artifact_ = std::move(*made);
     objects_.add(artifact_.object.bytes);
+    objects_.load();
+  }
+
+  void compile_as_c(ir::Context& context) {
+    const auto contract = program::derive_contract(context, program_);
+    ASSERT_TRUE(contract.ok()) << messages(contract.diagnostics());
+    const c_target::Function functions[] = {{&context, &program_, &*contract}};
+    const auto source = c_target::emit_file(functions);
+    ASSERT_TRUE(source.ok()) << messages(source.diagnostics());
+    std::string object;
+    ASSERT_EQ(compile_c(all_compilers()[0], *source, object), "") << *source;
+    objects_.add(std::move(object));
     objects_.load();
   }
 
@@ -243,10 +269,14 @@ inline void expect_same(CompiledProgram& library, const program::Program& progra
   }
 }
 
-// Both targets; one that this machine does not run is skipped with the reason.
+// Host targets and C; a host target that this machine does not run is skipped with the reason.
 class EachTarget : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
+    if (GetParam() == c_target::kName) {
+      target = c_stand_in();
+      return;
+    }
     auto found = host::find_target(GetParam());
     ASSERT_TRUE(found.ok());
     target = std::move(*found);

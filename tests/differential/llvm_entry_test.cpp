@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a library does with bad arguments, and what its object holds: every check of the contract has a call
+// What a library, and compiled C, does with bad arguments, and what its object holds: every check of the contract has a call
 // that fails it alone, with its status and place, and nothing is written; no symbol is left open, no data can
 // be written, the same input gives the same bytes.
 #include <cstdio>
@@ -30,10 +30,10 @@ constexpr const char* kProgram = R"(program scale for scale {
   }
 })";
 
-class LlvmEntry : public ::testing::Test {
+class LlvmEntry : public ::testing::TestWithParam<const char*> {
  protected:
   LlvmEntry()
-      : target_(*host::find_target("x86-64-v3")),
+      : target_(GetParam() == c_target::kName ? c_stand_in() : *host::find_target(GetParam())),
         program_(parse(context_, kProgram)),
         library_(context_, program_, target_) {
     error_.struct_size = sizeof(error_);
@@ -80,14 +80,14 @@ class LlvmEntry : public ::testing::Test {
   alignas(64) unsigned char workspace_[1024] = {};
 };
 
-TEST_F(LlvmEntry, AcceptsWhatIsRight) {
+TEST_P(LlvmEntry, AcceptsWhatIsRight) {
   EXPECT_EQ(run(), TILEWRIGHT_OK) << error_.message;
   EXPECT_EQ(error_.status, 0) << "a success leaves the detail alone";
   bind(1, 0);
   EXPECT_EQ(run(), TILEWRIGHT_OK) << error_.message;
 }
 
-TEST_F(LlvmEntry, Call) {
+TEST_P(LlvmEntry, Call) {
   EXPECT_EQ(library_.run(nullptr, tensors(), workspace_, sizeof(workspace_)),
             TILEWRIGHT_NULL_ARGUMENT);
   call_.struct_size = 8;
@@ -114,8 +114,9 @@ TEST_F(LlvmEntry, Call) {
 }
 
 // What the processor lacks is told through the error detail, so the call is judged first; tensors come after.
-TEST_F(LlvmEntry, TheCallBeforeTheProcessorBeforeTensors) {
+TEST_P(LlvmEntry, TheCallBeforeTheProcessorBeforeTensors) {
   host::Target missing = target_;
+  if (GetParam() == c_target::kName) GTEST_SKIP() << "C asks nothing of the processor";
   // No processor has all of these: some bits were withdrawn.
   missing.options.cpuid = {{llvm_wall::CpuidWord::Leaf7Ebx, 0xffffffffU}};
   CompiledProgram library(context_, program_, missing);
@@ -135,7 +136,7 @@ TEST_F(LlvmEntry, TheCallBeforeTheProcessorBeforeTensors) {
   EXPECT_EQ(library.query(&call_, tensors(), &size), TILEWRIGHT_OK) << "a query runs anywhere";
 }
 
-TEST_F(LlvmEntry, Executor) {
+TEST_P(LlvmEntry, Executor) {
   tilewright_executor executor{};
   executor.struct_size = sizeof(executor);
   executor.num_workers = 2;
@@ -155,14 +156,14 @@ TEST_F(LlvmEntry, Executor) {
   expect_refused(TILEWRIGHT_BAD_CALL, -1);
 }
 
-TEST_F(LlvmEntry, CancelledBetweenIterations) {
+TEST_P(LlvmEntry, CancelledBetweenIterations) {
   const std::uint32_t raised = 1;
   call_.cancel = &raised;
   EXPECT_EQ(run(), TILEWRIGHT_CANCELLED);
   EXPECT_EQ(error_.status, TILEWRIGHT_CANCELLED);
 }
 
-TEST_F(LlvmEntry, NullArguments) {
+TEST_P(LlvmEntry, NullArguments) {
   for (int p = 0; p < 3; ++p) {
     auto all = tensors();
     all[p] = nullptr;
@@ -179,7 +180,7 @@ TEST_F(LlvmEntry, NullArguments) {
   }
 }
 
-TEST_F(LlvmEntry, RankTypeDevice) {
+TEST_P(LlvmEntry, RankTypeDevice) {
   for (int p = 0; p < 3; ++p) {
     const DLTensor good = tensor(p).dl;
     tensor(p).dl.ndim += 1;
@@ -200,7 +201,7 @@ TEST_F(LlvmEntry, RankTypeDevice) {
   }
 }
 
-TEST_F(LlvmEntry, Shapes) {
+TEST_P(LlvmEntry, Shapes) {
   auto with = [&](int p, int d, std::int64_t value, int argument, int dimension,
                   std::int64_t expected) {
     const std::int64_t good = tensor(p).dl.shape[d];
@@ -219,7 +220,7 @@ TEST_F(LlvmEntry, Shapes) {
   with(2, 1, 12, 2, 1, 8);
 }
 
-TEST_F(LlvmEntry, SizesThatOverflow) {
+TEST_P(LlvmEntry, SizesThatOverflow) {
   tensor(0).dl.shape[1] = std::int64_t{1} << 62;
   expect_refused(TILEWRIGHT_OUT_OF_BOUNDS, 0);
   // A zero elsewhere hides nothing.
@@ -228,14 +229,14 @@ TEST_F(LlvmEntry, SizesThatOverflow) {
   expect_refused(TILEWRIGHT_OUT_OF_BOUNDS, 0);
 }
 
-TEST_F(LlvmEntry, Requires) {
+TEST_P(LlvmEntry, Requires) {
   bind(20, 4);
   expect_refused(TILEWRIGHT_REQUIRES_VIOLATED, -1);
   bind(16, 4);
   EXPECT_EQ(run(), TILEWRIGHT_OK);
 }
 
-TEST_F(LlvmEntry, Strides) {
+TEST_P(LlvmEntry, Strides) {
   std::int64_t compact[] = {8, 1};
   tensor(0).dl.strides = compact;
   EXPECT_EQ(run(), TILEWRIGHT_OK) << error_.message;
@@ -253,7 +254,7 @@ TEST_F(LlvmEntry, Strides) {
   EXPECT_EQ(run(), TILEWRIGHT_OK) << error_.message;
 }
 
-TEST_F(LlvmEntry, BytesAlignmentReadOnly) {
+TEST_P(LlvmEntry, BytesAlignmentReadOnly) {
   tensor(1).size_bytes -= 1;
   expect_refused(TILEWRIGHT_OUT_OF_BOUNDS, 1);
   tensor(1).size_bytes = 0;
@@ -269,7 +270,7 @@ TEST_F(LlvmEntry, BytesAlignmentReadOnly) {
   expect_refused(TILEWRIGHT_READ_ONLY, 2);
 }
 
-TEST_F(LlvmEntry, ByteOffset) {
+TEST_P(LlvmEntry, ByteOffset) {
   bind(4, 8);
   const ir::Tensor values = arguments_[0].read();
   char* data = static_cast<char*>(tensor(0).dl.data);
@@ -284,7 +285,7 @@ TEST_F(LlvmEntry, ByteOffset) {
     EXPECT_EQ(static_cast<float>(o.data[i].f), static_cast<float>(values.data[i].f) * factor);
 }
 
-TEST_F(LlvmEntry, Overlap) {
+TEST_P(LlvmEntry, Overlap) {
   void* good = tensor(2).dl.data;
   tensor(2).dl.data = static_cast<char*>(tensor(0).dl.data) + 4 * 31;
   EXPECT_EQ(run(), TILEWRIGHT_OVERLAP);
@@ -293,7 +294,7 @@ TEST_F(LlvmEntry, Overlap) {
   EXPECT_EQ(run(), TILEWRIGHT_OK);
 }
 
-TEST_F(LlvmEntry, Workspace) {
+TEST_P(LlvmEntry, Workspace) {
   std::size_t size = 0;
   ASSERT_EQ(library_.query(&call_, tensors(), &size), TILEWRIGHT_OK);
   EXPECT_EQ(size, 64U);
@@ -307,7 +308,7 @@ TEST_F(LlvmEntry, Workspace) {
   EXPECT_EQ(library_.run(&call_, tensors(), inside, 128), TILEWRIGHT_OVERLAP);
 }
 
-TEST_F(LlvmEntry, QueryChecksShapesAndReadsNoData) {
+TEST_P(LlvmEntry, QueryChecksShapesAndReadsNoData) {
   for (int p = 0; p < 3; ++p) tensor(p).dl.data = nullptr;
   std::size_t size = 0;
   EXPECT_EQ(library_.query(&call_, tensors(), &size), TILEWRIGHT_OK) << error_.message;
@@ -315,6 +316,8 @@ TEST_F(LlvmEntry, QueryChecksShapesAndReadsNoData) {
   tensor(1).dl.shape[0] = 3;
   EXPECT_EQ(library_.query(&call_, tensors(), &size), TILEWRIGHT_WRONG_SHAPE);
 }
+
+INSTANTIATE_TEST_SUITE_P(Targets, LlvmEntry, ::testing::Values("x86-64-v3", "c"));
 
 std::string output_of(const std::string& command) {
   std::string text;

@@ -4,7 +4,7 @@
 // generated code against ir::evaluate_op, bit for bit.
 #include <cmath>
 
-#include "tests/differential/compiled_program.h"
+#include "tests/differential/batch.h"
 
 namespace tilewright::test {
 namespace {
@@ -88,25 +88,34 @@ std::string at(std::string value, const std::string& index) {
   return out;
 }
 
+// A Program for each result type, with a row of its output for each case.
+std::vector<std::string> operation_programs(ScalarType type, const std::vector<Case>& cases,
+                                            bool vector) {
+  std::vector<std::string> texts;
+  std::map<std::string, std::vector<std::string>> by_result;
+  for (const Case& c : cases) by_result[c.result].push_back(c.value);
+  for (const auto& [result, values] : by_result) {
+    const std::string t = name(type);
+    std::string text = "program ops for ops {\n  extent N\n  input x : " + t +
+                       "[N]\n  input y : " + t + "[N]\n  input z : " + t +
+                       "[N]\n  output o : " + result + "[" + std::to_string(values.size()) +
+                       ", N]\n";
+    const std::string index = vector ? "t * 16 + i" : "i";
+    text += vector
+                ? "  for t in 0 .. (N + 15) / 16 {\n vector i in 0 .. 16 {\n if t * 16 + i < N {\n"
+                : "  for i in 0 .. N {\n";
+    for (std::size_t v = 0; v < values.size(); ++v)
+      text += "o[" + std::to_string(v) + ", " + index + "] = " + at(values[v], index) + "\n";
+    text += vector ? "}\n}\n}\n}\n" : "}\n}\n";
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
 class LlvmOperations : public EachTarget {
  protected:
-  // A Program for each result type, with a row of its output for each case.
   void check(ScalarType type, const std::vector<Case>& cases, bool vector) {
-    std::map<std::string, std::vector<std::string>> by_result;
-    for (const Case& c : cases) by_result[c.result].push_back(c.value);
-    for (const auto& [result, values] : by_result) {
-      const std::string t = name(type);
-      std::string text = "program ops for ops {\n  extent N\n  input x : " + t +
-                         "[N]\n  input y : " + t + "[N]\n  input z : " + t +
-                         "[N]\n  output o : " + result + "[" + std::to_string(values.size()) +
-                         ", N]\n";
-      const std::string index = vector ? "t * 16 + i" : "i";
-      text +=
-          vector ? "  for t in 0 .. (N + 15) / 16 {\n vector i in 0 .. 16 {\n if t * 16 + i < N {\n"
-                 : "  for i in 0 .. N {\n";
-      for (std::size_t v = 0; v < values.size(); ++v)
-        text += "o[" + std::to_string(v) + ", " + index + "] = " + at(values[v], index) + "\n";
-      text += vector ? "}\n}\n}\n}\n" : "}\n}\n";
+    for (const std::string& text : operation_programs(type, cases, vector)) {
       SCOPED_TRACE(text);
       const program::Program program = parse_text(text);
       CompiledProgram library(context, program, target);
@@ -127,6 +136,40 @@ TEST_P(LlvmOperations, CastsInVectorLanes) {
 }
 TEST_P(LlvmOperations, CastsOnScalars) {
   for (ScalarType type : kTypes) check(type, cast_cases(type), false);
+}
+
+// The same in C, in one file for each compiler. A vector loop is the scalar code in a loop.
+void check_in_c(const std::vector<CCompiler>& compilers, const std::vector<bool>& forms) {
+  ir::Context context;
+  Tally tally;
+  Batch batch({}, compilers, tally);
+  for (ScalarType type : kTypes)
+    for (const auto& cases : {operation_cases(type), cast_cases(type)})
+      for (const bool vector : forms)
+        for (const std::string& text : operation_programs(type, cases, vector)) {
+          Subject subject{text, parse(context, text), {}};
+          for (const std::int64_t n : {0, 213}) {
+            Expected expected{{{context.symbol("N"), n}}, {}, {}};
+            std::mt19937_64 random(static_cast<std::uint64_t>(n) + 11);
+            for (const program::Parameter& parameter : subject.program.parameters) {
+              const ir::Tensor tensor = random_tensor(parameter, expected.bindings, random, false);
+              if (!parameter.is_output) expected.inputs[parameter.name] = tensor;
+              expected.values[parameter.name] = tensor;
+            }
+            const PlainRun plain(subject.program, expected.bindings, expected.values);
+            ASSERT_FALSE(plain.undefined()) << text;
+            subject.expected.push_back(std::move(expected));
+          }
+          ASSERT_EQ(batch.add(context, std::move(subject)), "");
+        }
+  EXPECT_EQ(batch.run(), "");
+  EXPECT_GT(tally.c_runs, 200);
+}
+
+TEST(COperations, EqualTheEvaluator) { check_in_c({all_compilers()[0]}, {false}); }
+TEST(COperationsSlow, EqualTheEvaluator) {
+  if (!std::getenv("TILEWRIGHT_SLOW_TESTS")) GTEST_SKIP() << "slow: set TILEWRIGHT_SLOW_TESTS=1";
+  check_in_c(all_compilers(), {false, true});
 }
 
 INSTANTIATE_TEST_SUITE_P(Host, LlvmOperations, ::testing::Values("x86-64-v3", "x86-64-v4"));

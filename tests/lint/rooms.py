@@ -27,6 +27,9 @@ immintrin x86intrin xmmintrin emmintrin pmmintrin tmmintrin smmintrin nmmintrin 
 """.split())
 SYSTEM_FOLDERS = ("sys/", "linux/", "asm/")
 
+# Folders whose headers are installed, as <tilewright/...>.
+PUBLIC = ("runtime/include/", "frontend/language/include/", "apps/generator/include/")
+
 _ROW = re.compile(r"tilewright_room\(\s*([^\s()]+)\s+DEPS([^()]*?)\bWALL\b([^()]*)\)")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
 
@@ -56,7 +59,7 @@ class Rooms:
 
     def of(self, path):
         """The room whose folder holds the file, or None."""
-        folder = posixpath.dirname(path)
+        folder = posixpath.dirname(path).removesuffix("/include/tilewright")
         return folder if folder in self.deps else None
 
     def seen_from(self, room):
@@ -114,8 +117,8 @@ def _check_third_party(path, line, header, rooms):
 
 def _check_own(tree, path, line, header, rooms):
     """An include in quotes: it must exist from the root, and lie in a room that this file may see."""
-    if header.startswith("tilewright/") and tree.has("runtime/include/" + header):
-        header = "runtime/include/" + header
+    if header.startswith("tilewright/"):
+        header = next((folder + header for folder in PUBLIC if tree.has(folder + header)), header)
     room, target_room = rooms.of(path), rooms.of(header)
     if not tree.has(header):
         generated = path.startswith(("apps/", "tests/")) and not path.startswith("apps/cli/") and "/" not in header
@@ -134,7 +137,7 @@ def _check_own(tree, path, line, header, rooms):
     elif path.startswith(("apps/cli/", "tests/")):
         allowed = True
     elif path.startswith("apps/"):
-        allowed = header.startswith(("runtime/", "apps/npy/", "apps/runner/", posixpath.dirname(path) + "/"))
+        allowed = header.startswith((*PUBLIC, "runtime/", "apps/npy/", "apps/runner/", posixpath.dirname(path) + "/"))
     else:
         allowed = False
     if allowed:

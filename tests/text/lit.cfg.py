@@ -36,6 +36,7 @@ if os.environ.get("TILEWRIGHT_TEST_DATA"):
 python = f"{sys.executable} -I -S -B"
 config.substitutions += [
     ("%tilewright", os.path.join(build, "bin", "tilewright")),
+    ("%mistakes", os.path.join(build, "bin", "tests", "cpp_mistakes")),
     ("%golden", f"{python} {tools}/golden.py"),
     ("%status", f"{python} {tools}/status.py"),
     ("%write_npy", f"{python} {tools}/npy.py"),

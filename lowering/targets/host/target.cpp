@@ -3,6 +3,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
 #endif
 
 namespace tilewright::host {
@@ -58,6 +60,37 @@ Target v4() {
   return target;
 }
 
+// Armv8-A as every implementation of it for servers and phones has it: AdvSIMD with fused multiply-add and
+// conversions of f16. HWCAP_FP and HWCAP_ASIMD of Linux's asm/hwcap.h.
+Target neon() {
+  Target target;
+  target.name = "aarch64-neon";
+  target.architecture = "aarch64";
+  target.description = "AArch64 with AdvSIMD (NEON)";
+  target.options.triple = "aarch64-unknown-linux-gnu";
+  target.options.base_cpu = "generic";
+  target.options.cpu = "generic";
+  target.options.vector_bits = 128;
+  target.options.hwcap = bit(0) | bit(1);
+  return target;
+}
+
+#if defined(__x86_64__)
+constexpr std::string_view kArchitecture = "x86-64";
+#elif defined(__aarch64__)
+constexpr std::string_view kArchitecture = "aarch64";
+#else
+constexpr std::string_view kArchitecture = "";
+#endif
+
+std::uint64_t read_hwcap() {
+#if defined(__aarch64__)
+  return getauxval(AT_HWCAP);
+#else
+  return 0;
+#endif
+}
+
 #if defined(__x86_64__)
 std::uint32_t read_xcr0() {
   std::uint32_t low = 0;
@@ -87,26 +120,31 @@ std::uint32_t read_word(CpuidWord) { return 0; }
 
 }  // namespace
 
-std::vector<std::string_view> target_names() { return {"x86-64-v3", "x86-64-v4"}; }
+std::vector<std::string_view> target_names() { return {"x86-64-v3", "x86-64-v4", "aarch64-neon"}; }
+
+bool is_foreign(const Target& target) { return target.architecture != kArchitecture; }
 
 bool runs_here(const Target& target) {
+  if (is_foreign(target)) return false;
   for (const CpuidTest& test : target.options.cpuid)
     if ((read_word(test.word) & test.mask) != test.mask) return false;
-  return true;
+  return (read_hwcap() & target.options.hwcap) == target.options.hwcap;
 }
 
 Result<Target> find_target(std::string_view name) {
   if (name == "x86-64-v3") return v3();
   if (name == "x86-64-v4") return v4();
+  if (name == "aarch64-neon") return neon();
   if (name == "native") {
-    if (runs_here(v4())) return v4();
-    if (runs_here(v3())) return v3();
-    return fail(Code::UnknownTarget, {},
-                "this processor lacks AVX2 and FMA, which every host target uses",
-                "name a target, and run the library on a machine of x86-64-v3 or later");
+    for (const Target& target : {v4(), v3(), neon()})
+      if (runs_here(target)) return target;
+    return fail(
+        Code::UnknownTarget, {},
+        "this processor has neither AVX2 and FMA nor NEON, one of which every host target uses",
+        "name a target, and run the library on a machine of that kind");
   }
   return fail(Code::UnknownTarget, {}, "no host target `" + std::string(name) + "`",
-              "use one of `native`, `x86-64-v3`, `x86-64-v4`");
+              "use one of `native`, `x86-64-v3`, `x86-64-v4`, `aarch64-neon`");
 }
 
 }  // namespace tilewright::host

@@ -29,7 +29,7 @@
  *  - `_query` makes the same checks of `call`, ranks, types and extents, reads no data
  *    (`data` may be null), and stores the bytes of workspace that a run with these extents
  *    and call->executor needs. Each worker may be given its own slice, so the size depends
- *    on executor->num_workers. It runs on any x86-64 and does not check the processor.
+ *    on executor->num_workers. It runs on any processor of the architecture and checks none.
  *  - The workspace is the caller's: aligned to TILEWRIGHT_WORKSPACE_ALIGNMENT, not shared by
  *    calls that run at the same time, contents neither expected nor preserved. It may be
  *    null where 0 is needed.

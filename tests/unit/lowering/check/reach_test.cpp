@@ -142,6 +142,13 @@ TEST(Reach, DataThatTheProgramWritesMayChangeInBetween) {
   EXPECT_TRUE(p.find(1, false).on_data);
 }
 
+TEST(Reach, SizesBeyondAllRunsAreSaidToBeSo) {
+  Loaded p(Loaded::around("  if N > 3000000000 { y[0] = f32(1) }\n", kOpen));
+  const Reach reach = p.find(0, true);
+  EXPECT_EQ(reach.kind, Reach::Kind::Undecided);
+  EXPECT_EQ(reach.open, "it happens only at sizes beyond 2147483648");
+}
+
 TEST(Reach, ALimitOfOperationsIsAReason) {
   Loaded p(Loaded::around("  if N % 97 == 55 && M % 89 == N % 83 && N > 2000 { y[0] = f32(1) }\n",
                           kOpen));

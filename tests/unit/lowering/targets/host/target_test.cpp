@@ -25,10 +25,15 @@ TEST(HostTarget, EveryNameIsFound) {
     const auto target = find_target(name);
     ASSERT_TRUE(target.ok()) << name;
     EXPECT_EQ(target->name, name);
-    EXPECT_EQ(target->options.cpu, name);
     EXPECT_FALSE(target->description.empty());
-    EXPECT_FALSE(target->options.cpuid.empty());
+    // The entry asks the processor something, on each architecture in its own way.
+    EXPECT_EQ(target->options.cpuid.empty(), target->architecture != "x86-64");
+    EXPECT_EQ(target->options.hwcap == 0, target->architecture != "aarch64");
+    if (target->architecture == "x86-64") {
+      EXPECT_EQ(target->options.cpu, name);
+    }
   }
+  EXPECT_EQ(find_target("aarch64-neon")->options.vector_bits, 128);
   EXPECT_EQ(find_target("x86-64-v3")->options.vector_bits, 256);
   EXPECT_EQ(find_target("x86-64-v4")->options.vector_bits, 512);
 }
@@ -110,6 +115,7 @@ TEST(HostTarget, EveryInstructionSetIsTested) {
   for (std::string_view name : target_names()) {
     const auto target = find_target(name);
     ASSERT_TRUE(target.ok());
+    if (target->architecture != "x86-64") continue;
     const auto macros = macros_beyond_the_baseline(std::string(name));
     if (macros.empty()) GTEST_SKIP() << "no C compiler `cc` here that knows " << name;
     std::map<CpuidWord, std::uint32_t> needed;
@@ -152,6 +158,16 @@ TEST(HostTarget, RunsHereIsWhatTheCompilersLibrarySays) {
     EXPECT_EQ(native->name, v4 ? "x86-64-v4" : "x86-64-v3");
     EXPECT_TRUE(runs_here(*native));
   }
+}
+
+// HWCAP_FP and HWCAP_ASIMD of Linux's uapi/asm/hwcap.h for arm64.
+TEST(HostTarget, Aarch64AsksForFloatsAndVectors) {
+  const auto neon = find_target("aarch64-neon");
+  ASSERT_TRUE(neon.ok());
+  EXPECT_EQ(neon->options.hwcap, 0b11U);
+  EXPECT_TRUE(is_foreign(*neon));
+  EXPECT_FALSE(runs_here(*neon));
+  EXPECT_FALSE(is_foreign(*find_target("x86-64-v4")));
 }
 
 // A target that asks for what no processor has is not run.

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Expressions are recorded as they are written. Types, ranges and names are the reader's business; only what no
+// text can hold is found here.
+#include <cmath>
+
+#include "frontend/base/format.h"
+#include "frontend/language/node.h"
+
+namespace tilewright::language {
+
+namespace detail {
+
+NodePtr leaf(NodeKind kind, std::string text, Where where) {
+  auto node = std::make_shared<Node>();
+  node->kind = kind;
+  node->text = std::move(text);
+  node->where = where;
+  return node;
+}
+
+NodePtr mistake(Code code, std::string message, std::string remedy, Where where) {
+  auto node = std::make_shared<Node>();
+  node->text = std::move(message);
+  node->where = where;
+  node->code = code;
+  node->remedy = std::move(remedy);
+  return node;
+}
+
+NodePtr make_node(NodeKind kind, std::string_view text, std::vector<NodePtr> args, Where where,
+                  DeclarationPtr declaration) {
+  auto node = std::make_shared<Node>();
+  for (NodePtr& arg : args) {
+    if (!arg)
+      arg = mistake(Code::EmptyExpression, "an `Expr` without a value is used",
+                    "give it a value before it is used", where);
+    node->levels = std::max(node->levels, arg->levels + 1);
+    node->size += arg->size;
+  }
+  if (node->levels > kMaxLevels)
+    return mistake(Code::NestingTooDeep,
+                   "an expression of more than " + std::to_string(kMaxLevels) + " levels",
+                   "give a part of it a `Tensor` of its own", where);
+  if (node->size > kMaxSize)
+    return mistake(Code::ExpressionTooLarge,
+                   "an expression that is longer than " + std::to_string(kMaxSize) +
+                       " parts when it is written out",
+                   "give the part that is used often a `Tensor` of its own", where);
+  node->kind = kind;
+  node->text = text;
+  node->args = std::move(args);
+  node->where = where;
+  node->declaration = std::move(declaration);
+  return node;
+}
+
+NodePtr node_of(const Operand& operand) {
+  if (operand.expr.node()) return operand.expr.node();
+  return mistake(Code::EmptyExpression, "an `Expr` without a value is used",
+                 "give it a value before it is used", operand.where);
+}
+
+NodePtr integer_literal(bool negative, std::uint64_t magnitude, Where where) {
+  return leaf(NodeKind::Literal, (negative ? "-" : "") + std::to_string(magnitude), where);
+}
+
+namespace {
+
+const Node* infix_of(const NodePtr& node, std::string_view symbol) {
+  return node && node->kind == NodeKind::Infix && node->text == symbol ? node.get() : nullptr;
+}
+
+}  // namespace
+
+std::optional<Range> range_of(const NodePtr& node) {
+  const Node* both = infix_of(node, "&&");
+  const Node* upper = infix_of(both ? both->args[1] : node, "<");
+  if (!upper) return std::nullopt;
+  Range range{upper->args[0].get(), nullptr, upper->args[1]};
+  const Node* lower = infix_of(both ? both->args[0] : upper->args[0], "<=");
+  if (both && !lower) return std::nullopt;
+  if (lower) {
+    range.lower = lower->args[0];
+    const Node* var = lower->args[1].get();
+    if (both && var->text != range.var->text) return std::nullopt;
+    range.var = var;
+  }
+  if (range.var->kind != NodeKind::Name) return std::nullopt;
+  return range;
+}
+
+Expr apply(const char* name, std::initializer_list<Operand> args, Where where) {
+  std::vector<NodePtr> nodes;
+  for (const Operand& arg : args) nodes.push_back(node_of(arg));
+  return Expr(make_node(NodeKind::Call, name, std::move(nodes), where));
+}
+
+Expr infix(const char* symbol, const Operand& a, const Operand& b) {
+  return Expr(make_node(NodeKind::Infix, symbol, {node_of(a), node_of(b)}, a.where));
+}
+
+Expr prefix(const char* symbol, const Operand& a) {
+  return Expr(make_node(NodeKind::Prefix, symbol, {node_of(a)}, a.where));
+}
+
+Expr fold(const char* monoid, const std::vector<RDom>& domain, const Operand& body, Where where) {
+  std::vector<NodePtr> args;
+  for (const RDom& variable : domain) args.push_back(variable.range().node());
+  args.push_back(node_of(body));
+  return Expr(make_node(NodeKind::Fold, monoid, std::move(args), where));
+}
+
+Expr fold_or_apply(const char* name, const Expr& a, const Operand& b, Where where) {
+  const NodeKind kind = range_of(a.node()) ? NodeKind::Fold : NodeKind::Call;
+  return Expr(make_node(kind, name, {node_of(Operand(a, where)), node_of(b)}, where));
+}
+
+}  // namespace detail
+
+using detail::NodeKind;
+
+Expr::Expr(Truth truth, Where where)
+    : node_(detail::leaf(NodeKind::Literal, truth.value ? "true" : "false", where)) {}
+
+Expr::Expr(double value, Where where) {
+  std::string text = format_double(value);
+  // `2` is an integer in a text; a double that is one still says that it is a float.
+  if (std::isfinite(value) && text.find_first_of(".e") == std::string::npos) text += ".0";
+  node_ = detail::leaf(NodeKind::Literal, std::move(text), where);
+}
+
+Expr::Expr(const Var& var, Where where) : node_(detail::leaf(NodeKind::Name, var.name(), where)) {}
+
+Expr::Expr(const RDom& var, Where where)
+    : node_(var.name().empty() && detail::range_of(var.range().node()) == std::nullopt
+                ? detail::mistake(Code::NotARange, "this is the range of no variable",
+                                  "write `RDom k(\"k\", K)`", where)
+                : detail::leaf(NodeKind::Name, var.name(), where)) {}
+
+Expr::Expr(const Extent& extent, Where where)
+    : node_(detail::make_node(NodeKind::Extent, {}, {}, where, extent.declaration_)) {}
+
+Expr::Expr(const Tensor& scalar, Where where) : Expr(scalar.element({}, where), where) {}
+
+Expr::Expr(const Ref& read, Where where) {
+  using Kind = detail::Declaration::Kind;
+  const detail::Declaration& tensor = *read.declaration_;
+  if (tensor.kind == Kind::Equation && !tensor.is_defined) {
+    node_ = detail::mistake(Code::UsedBeforeDefinition,
+                            in_backticks(tensor.name) + " is read before it is defined",
+                            "assign to an element of it first", where);
+    return;
+  }
+  std::vector<detail::NodePtr> args;
+  for (const Operand& arg : read.args_) args.push_back(detail::node_of(arg));
+  node_ = detail::make_node(NodeKind::Read, {}, std::move(args), read.where_, read.declaration_);
+}
+
+Expr Type::operator()(Operand value, Where where) const {
+  return detail::apply(name_, {value}, where);
+}
+
+Expr round_to(Type grid, Operand value, Where where) {
+  return Expr(detail::make_node(
+      NodeKind::Call, "round_to",
+      {detail::leaf(NodeKind::TypeName, grid.name(), where), detail::node_of(value)}, where));
+}
+
+namespace {
+
+Expr range_expr(const std::string& name, const Operand* lower, const Operand& upper, Where where) {
+  const auto var = [&] { return detail::leaf(NodeKind::Name, name, where); };
+  detail::NodePtr below =
+      detail::make_node(NodeKind::Infix, "<", {var(), detail::node_of(upper)}, where);
+  if (!lower) return Expr(std::move(below));
+  detail::NodePtr from =
+      detail::make_node(NodeKind::Infix, "<=", {detail::node_of(*lower), var()}, where);
+  return Expr(detail::make_node(NodeKind::Infix, "&&", {std::move(from), std::move(below)}, where));
+}
+
+}  // namespace
+
+RDom::RDom(std::string name, Operand upper, Where where)
+    : name_(std::move(name)), range_(range_expr(name_, nullptr, upper, where)) {}
+
+RDom::RDom(std::string name, Operand lower, Operand upper, Where where)
+    : name_(std::move(name)), range_(range_expr(name_, &lower, upper, where)) {}
+
+RDom::RDom(const Expr& range, Where where) : range_(detail::node_of(Operand(range, where))) {
+  if (const auto found = detail::range_of(range_.node())) name_ = found->var->text;
+}
+
+}  // namespace tilewright::language

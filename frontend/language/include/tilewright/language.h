@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The algorithm language in C++, in the manner of Halide:
+//
+//   using namespace tilewright::language;
+//
+//   Algorithm gemm("gemm");
+//   Extent M(gemm, "M"), N(gemm, "N"), K(gemm, "K");
+//   Input a(gemm, "a", f32, {M, K}), b(gemm, "b", f32, {K, N});
+//   Output c(gemm, "c");
+//   Var i("i"), j("j");
+//   RDom k("k", K);
+//   c(i, j) = sum(k, a(i, k) * b(k, j));
+//
+//   Result<std::string> text = gemm.text();   // the same as the .tw file that says so
+//
+// Everything that a .tw file can say has a form here that is spelled the same way, with `()` for `[]`; the rules,
+// literals and inferred ranges are those of docs/language.md, since one reader gives meaning to both. Mistakes
+// are collected and returned by text() with the line of this program that made them; nothing is thrown or
+// printed. A schedule says how it runs; this header knows none. Guide: docs/cpp_language.md.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <vector>
+
+#include "tilewright/language_result.h"
+
+namespace tilewright::language {
+
+// The caller's place, as a default argument.
+using Where = std::source_location;
+
+class Algorithm;
+class Extent;
+class RDom;
+class Ref;
+class Tensor;
+class Var;
+
+namespace detail {
+struct Node;
+struct Declaration;
+struct AlgorithmState;
+using NodePtr = std::shared_ptr<const Node>;
+using DeclarationPtr = std::shared_ptr<Declaration>;
+NodePtr integer_literal(bool negative, std::uint64_t magnitude, Where where);
+}  // namespace detail
+
+// A scalar value at one point of an index domain. Cheap to copy; immutable. A default Expr is empty, and
+// using it is a mistake (E0123). Numbers and truth values are literals without a type of their own, as in text.
+class Expr {
+ public:
+  Expr() = default;
+  template <std::integral T>
+    requires(!std::same_as<T, bool>)
+  Expr(T value, Where where = Where::current())
+      : node_(detail::integer_literal(value < T{0},
+                                      value < T{0}
+                                          ? std::uint64_t{0} - static_cast<std::uint64_t>(value)
+                                          : static_cast<std::uint64_t>(value),
+                                      where)) {}
+  template <std::same_as<bool> T>
+  Expr(T value, Where where = Where::current()) : Expr(Truth{value}, where) {}
+  Expr(double value, Where where = Where::current());
+  Expr(const Var& var, Where where = Where::current());
+  Expr(const RDom& var, Where where = Where::current());
+  Expr(const Extent& extent, Where where = Where::current());
+  Expr(const Ref& read, Where where = Where::current());
+  // A tensor without indices, as `x()`.
+  Expr(const Tensor& scalar, Where where = Where::current());
+  Expr(const Expr& other, Where) : node_(other.node_) {}
+
+  explicit Expr(detail::NodePtr node) : node_(std::move(node)) {}
+  const detail::NodePtr& node() const { return node_; }
+
+ private:
+  struct Truth {
+    bool value;
+  };
+  Expr(Truth value, Where where);
+  detail::NodePtr node_;
+};
+
+// An argument of an operator or function: an Expr, and the place where it was given. Users never name it.
+struct Operand {
+  template <class T>
+    requires std::constructible_from<Expr, const T&, Where>
+  Operand(const T& value, Where at = Where::current()) : expr(value, at), where(at) {}
+  Expr expr;
+  Where where;
+};
+
+// A scalar type. `f32(x)` converts; `f32(0.5)` is a constant of that type.
+class Type {
+ public:
+  constexpr explicit Type(const char* name) : name_(name) {}
+  constexpr const char* name() const { return name_; }
+  Expr operator()(Operand value, Where where = Where::current()) const;
+
+ private:
+  const char* name_;
+};
+
+// `index_` and `bool_` end in `_`, since C and C++ have the plain names.
+inline constexpr Type bool_{"bool"}, index_{"index"}, i8{"i8"}, i32{"i32"}, i64{"i64"};
+inline constexpr Type f16{"f16"}, bf16{"bf16"}, f32{"f32"}, f64{"f64"};
+
+inline constexpr double inf = std::numeric_limits<double>::infinity();
+
+// The name of an index or of a variable of a fold. Vars of one name are the same variable.
+class Var {
+ public:
+  explicit Var(std::string name) : name_(std::move(name)) {}
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+};
+
+// A variable of a fold with its half-open range. As a value it is the variable. `i < N` and `1 <= s && s < N`
+// with a Var make one, too.
+class RDom {
+ public:
+  RDom(std::string name, Operand upper, Where where = Where::current());  // 0 <= name < upper
+  RDom(std::string name, Operand lower, Operand upper, Where where = Where::current());
+  RDom(const Expr& range, Where where = Where::current());
+
+  // The comparison that says the range.
+  const Expr& range() const { return range_; }
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+  Expr range_;
+};
+
+struct ExtentRange {
+  std::int64_t min = 0;
+  std::optional<std::int64_t> max = std::nullopt;
+  std::int64_t multiple_of = 1;
+};
+
+// A symbolic size.
+class Extent {
+ public:
+  Extent(Algorithm& algorithm, std::string name, Where where = Where::current());
+  Extent(Algorithm& algorithm, std::string name, const ExtentRange& range,
+         Where where = Where::current());
+
+ private:
+  friend class Expr;
+  detail::DeclarationPtr declaration_;
+};
+
+// One element of a tensor: a value where it is read, an equation where it is assigned to.
+class Ref {
+ public:
+  Ref(const Ref&) = default;
+  Ref& operator=(const Ref&) & = delete;
+  // Defines the tensor at every point of its domain. The arguments are Vars, or `i < N` where a range does not
+  // follow from what is read.
+  void operator=(Operand value) &&;
+
+ private:
+  friend class Expr;
+  friend class Tensor;
+  Ref(std::shared_ptr<detail::AlgorithmState> algorithm, detail::DeclarationPtr declaration,
+      std::vector<Operand> args, Where where);
+  std::shared_ptr<detail::AlgorithmState> algorithm_;
+  detail::DeclarationPtr declaration_;
+  std::vector<Operand> args_;
+  Where where_;
+};
+
+// A tensor that an equation defines and later ones read. It may have a declared type; by default the type is
+// that of the value.
+class Tensor {
+ public:
+  Tensor(Algorithm& algorithm, std::string name, Where where = Where::current());
+  Tensor(Algorithm& algorithm, std::string name, Type type, Where where = Where::current());
+
+  Ref operator()(Where where = Where::current()) const { return element({}, where); }
+  Ref operator()(Operand i) const { return element({i}, i.where); }
+  Ref operator()(Operand i, Operand j) const { return element({i, j}, i.where); }
+  Ref operator()(Operand i, Operand j, Operand k) const { return element({i, j, k}, i.where); }
+  Ref operator()(Operand i, Operand j, Operand k, Operand l) const {
+    return element({i, j, k, l}, i.where);
+  }
+  Ref operator()(Operand i, Operand j, Operand k, Operand l, Operand m) const {
+    return element({i, j, k, l, m}, i.where);
+  }
+  Ref operator()(Operand i, Operand j, Operand k, Operand l, Operand m, Operand n) const {
+    return element({i, j, k, l, m, n}, i.where);
+  }
+  // Any number of indices: `t.at({i, j})`.
+  Ref at(std::vector<Operand> indices, Where where = Where::current()) const {
+    return element(std::move(indices), where);
+  }
+
+ protected:
+  struct Declared {
+    bool input = false;
+    bool output = false;
+    const Type* type = nullptr;
+    std::vector<Operand> shape;
+  };
+  Tensor(Algorithm& algorithm, std::string name, Declared declared, Where where);
+
+ private:
+  friend class Expr;
+  Ref element(std::vector<Operand> args, Where where) const;
+  std::shared_ptr<detail::AlgorithmState> algorithm_;
+  detail::DeclarationPtr declaration_;
+};
+
+// A tensor that the caller gives. `{}` is the shape of a scalar.
+class Input : public Tensor {
+ public:
+  Input(Algorithm& algorithm, std::string name, Type type, std::vector<Operand> shape,
+        Where where = Where::current());
+};
+
+// A tensor that the caller gets.
+class Output : public Tensor {
+ public:
+  Output(Algorithm& algorithm, std::string name, Where where = Where::current());
+  Output(Algorithm& algorithm, std::string name, Type type, Where where = Where::current());
+};
+
+// Numbers of a tensor in row-major order, for evaluate().
+struct Array {
+  std::vector<std::int64_t> shape;
+  std::vector<double> values;
+};
+using Arrays = std::map<std::string, Array>;
+using Sizes = std::map<std::string, std::int64_t>;
+
+// A system of equations under construction. Copies are the same algorithm. Equations, inputs and extents stand
+// in the order in which the program makes them.
+class Algorithm {
+ public:
+  explicit Algorithm(std::string name, Where where = Where::current());
+  const std::string& name() const;
+
+  // What every call must satisfy: `gemm.require(1 <= M)`.
+  void require(Operand condition);
+
+  // The canonical text, which `tilewright` reads, or every mistake that was made.
+  Result<std::string> text() const;
+  // The JSON form of the same.
+  Result<std::string> json() const;
+  // Runs the equations as they stand, by the slow interpreter that says what they mean: the outputs for these
+  // inputs. Sizes follow from the shapes of inputs; `sizes` gives those that do not.
+  Result<Arrays> evaluate(const Arrays& inputs, const Sizes& sizes = {}) const;
+
+  const std::shared_ptr<detail::AlgorithmState>& state() const { return state_; }
+
+ private:
+  std::shared_ptr<detail::AlgorithmState> state_;
+};
+
+namespace detail {
+Expr apply(const char* name, std::initializer_list<Operand> args, Where where);
+Expr infix(const char* symbol, const Operand& a, const Operand& b);
+Expr prefix(const char* symbol, const Operand& a);
+Expr fold(const char* monoid, const std::vector<RDom>& domain, const Operand& body, Where where);
+// min and max: a fold where the first argument is the range of a variable, as in text.
+Expr fold_or_apply(const char* name, const Expr& a, const Operand& b, Where where);
+}  // namespace detail
+
+inline Expr operator+(Operand a, Operand b) { return detail::infix("+", a, b); }
+inline Expr operator-(Operand a, Operand b) { return detail::infix("-", a, b); }
+inline Expr operator*(Operand a, Operand b) { return detail::infix("*", a, b); }
+inline Expr operator/(Operand a, Operand b) { return detail::infix("/", a, b); }
+inline Expr operator%(Operand a, Operand b) { return detail::infix("%", a, b); }
+inline Expr operator==(Operand a, Operand b) { return detail::infix("==", a, b); }
+inline Expr operator!=(Operand a, Operand b) { return detail::infix("!=", a, b); }
+inline Expr operator<(Operand a, Operand b) { return detail::infix("<", a, b); }
+inline Expr operator<=(Operand a, Operand b) { return detail::infix("<=", a, b); }
+inline Expr operator>(Operand a, Operand b) { return detail::infix(">", a, b); }
+inline Expr operator>=(Operand a, Operand b) { return detail::infix(">=", a, b); }
+// Both sides are values of the algorithm: nothing is skipped as it is on `bool`.
+inline Expr operator&&(Operand a, Operand b) { return detail::infix("&&", a, b); }
+inline Expr operator||(Operand a, Operand b) { return detail::infix("||", a, b); }
+inline Expr operator-(Operand a) { return detail::prefix("-", a); }
+inline Expr operator!(Operand a) { return detail::prefix("!", a); }
+
+#define TILEWRIGHT_LANGUAGE_UNARY(name)                         \
+  inline Expr name(Operand a, Where where = Where::current()) { \
+    return detail::apply(#name, {a}, where);                    \
+  }
+TILEWRIGHT_LANGUAGE_UNARY(abs)
+TILEWRIGHT_LANGUAGE_UNARY(floor)
+TILEWRIGHT_LANGUAGE_UNARY(ceil)
+TILEWRIGHT_LANGUAGE_UNARY(rint)
+TILEWRIGHT_LANGUAGE_UNARY(sqrt)
+TILEWRIGHT_LANGUAGE_UNARY(rsqrt)
+TILEWRIGHT_LANGUAGE_UNARY(exp)
+TILEWRIGHT_LANGUAGE_UNARY(exp2)
+TILEWRIGHT_LANGUAGE_UNARY(expm1)
+TILEWRIGHT_LANGUAGE_UNARY(log)
+TILEWRIGHT_LANGUAGE_UNARY(log2)
+TILEWRIGHT_LANGUAGE_UNARY(log1p)
+TILEWRIGHT_LANGUAGE_UNARY(tanh)
+TILEWRIGHT_LANGUAGE_UNARY(erf)
+TILEWRIGHT_LANGUAGE_UNARY(sin)
+TILEWRIGHT_LANGUAGE_UNARY(cos)
+#undef TILEWRIGHT_LANGUAGE_UNARY
+
+inline Expr fma(Operand a, Operand b, Operand c, Where where = Where::current()) {
+  return detail::apply("fma", {a, b, c}, where);
+}
+inline Expr min(const Expr& a, Operand b, Where where = Where::current()) {
+  return detail::fold_or_apply("min", a, b, where);
+}
+inline Expr max(const Expr& a, Operand b, Where where = Where::current()) {
+  return detail::fold_or_apply("max", a, b, where);
+}
+// The chosen arm alone is evaluated, so the other may read out of bounds.
+inline Expr select(Operand condition, Operand a, Operand b, Where where = Where::current()) {
+  return detail::apply("select", {condition, a, b}, where);
+}
+inline Expr cast(Type type, Operand value, Where where = Where::current()) {
+  return type(value, where);
+}
+// Rounds to the grid of a float type and keeps the type; never moves.
+Expr round_to(Type grid, Operand value, Where where = Where::current());
+
+// Reductions: `sum(k, body)`, `sum(k < K, body)`, `sum({s, t}, body)`. A range may use the variables before it.
+#define TILEWRIGHT_LANGUAGE_FOLD(name)                                                 \
+  inline Expr name(const RDom& domain, Operand body, Where where = Where::current()) { \
+    return detail::fold(#name, {domain}, body, where);                                 \
+  }                                                                                    \
+  inline Expr name(std::initializer_list<RDom> domain, Operand body,                   \
+                   Where where = Where::current()) {                                   \
+    return detail::fold(#name, domain, body, where);                                   \
+  }
+TILEWRIGHT_LANGUAGE_FOLD(sum)
+TILEWRIGHT_LANGUAGE_FOLD(prod)
+TILEWRIGHT_LANGUAGE_FOLD(min)
+TILEWRIGHT_LANGUAGE_FOLD(max)
+#undef TILEWRIGHT_LANGUAGE_FOLD
+
+}  // namespace tilewright::language

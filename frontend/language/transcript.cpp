@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontend/language/transcript.h"
+
+#include <algorithm>
+
+#include "frontend/base/format.h"
+#include "frontend/base/text.h"
+#include "frontend/ir/expr_syntax.h"
+#include "frontend/ir/type.h"
+
+namespace tilewright::language::detail {
+
+namespace {
+
+bool covers(Span outer, Span inner) { return outer.begin <= inner.begin && inner.end <= outer.end; }
+
+bool usable_name(const std::string& text) { return is_name(text) && !ir::is_reserved_name(text); }
+
+}  // namespace
+
+Transcript::Transcript(const AlgorithmState& algorithm) : algorithm_(algorithm) {
+  // A name that nothing declares: what stands for a mistake must be unknown to the reader.
+  const auto taken = [&] {
+    return std::any_of(algorithm.declarations.begin(), algorithm.declarations.end(),
+                       [&](const DeclarationPtr& d) { return d->name.starts_with(unknown_); });
+  };
+  while (taken()) unknown_ += '_';
+  using Kind = Declaration::Kind;
+  statement(algorithm.where, {}, [&] { header(); });
+  for (const DeclarationPtr& declared : algorithm.declarations)
+    if (declared->kind == Kind::Input)
+      statement(declared->where, "the input " + in_backticks(declared->name),
+                [&] { input(*declared); });
+  // After the inputs, so that a condition on data is called that.
+  for (const Operand& requirement : algorithm.requirements)
+    statement(requirement.where, "the requirement", [&] {
+      text_ += "requires ";
+      expr(node_of(requirement));
+    });
+  for (const Definition& defined : algorithm.definitions)
+    statement(defined.where, "the definition of " + in_backticks(defined.declaration->name),
+              [&] { definition(defined); });
+  text_ += "}\n";
+  undefined();
+  for (const Diagnostic& mistake : algorithm.mistakes)
+    mistakes_.emplace_back(text_.size(), mistake);
+}
+
+void Transcript::header() {
+  text_ += "algorithm ";
+  name(algorithm_.owner->name, "the algorithm", algorithm_.where);
+  text_ += '(';
+  bool first = true;
+  for (const DeclarationPtr& declared : algorithm_.declarations) {
+    if (declared->kind != Declaration::Kind::Extent) continue;
+    if (!first) text_ += ", ";
+    first = false;
+    piece(declared->where, [&] {
+      name(declared->name, "an extent", declared->where);
+      const ExtentRange& range = declared->range;
+      text_ += " min " + std::to_string(range.min);
+      if (range.max) text_ += " max " + std::to_string(*range.max);
+      text_ += " multiple_of " + std::to_string(range.multiple_of);
+    });
+  }
+  text_ += ") {";
+}
+
+void Transcript::input(const Declaration& input) {
+  text_ += "input ";
+  name(input.name, "an input", input.where);
+  text_ += " : ";
+  type(input.type, input.where);
+  text_ += '[';
+  for (std::size_t i = 0; i < input.shape.size(); ++i) {
+    if (i > 0) text_ += ", ";
+    piece(input.shape[i].where, [&] { expr(node_of(input.shape[i])); });
+  }
+  text_ += ']';
+}
+
+void Transcript::definition(const Definition& definition) {
+  const Declaration& tensor = *definition.declaration;
+  if (tensor.is_output) text_ += "output ";
+  piece(definition.where, [&] { name(tensor.name, "a tensor", tensor.where); });
+  text_ += '[';
+  for (std::size_t i = 0; i < definition.indices.size(); ++i) {
+    if (i > 0) text_ += ", ";
+    piece(definition.indices[i].where, [&] { head_index(definition.indices[i]); });
+  }
+  text_ += ']';
+  if (!tensor.type.empty()) {
+    text_ += " : ";
+    type(tensor.type, tensor.where);
+  }
+  text_ += " = ";
+  const NodePtr value = node_of(definition.value);
+  // A fold stands at the root without parentheses.
+  piece(definition.value.where,
+        [&] { value->kind == NodeKind::Fold ? fold(*value) : expr(value); });
+}
+
+void Transcript::head_index(const Operand& index) {
+  const NodePtr node = node_of(index);
+  if (node->kind == NodeKind::Mistake) return expr(node);
+  if (node->kind == NodeKind::Name) return name(node->text, "an index", node->where);
+  const auto range = range_of(node);
+  if (!range || range->lower) {
+    report(Code::BadDefinition, "an index of a definition that is no `Var`",
+           "write `Var`s on the left side, or `i < N` where the range must be said", index.where);
+    return placeholder();
+  }
+  name(range->var->text, "an index", range->var->where);
+  text_ += " < ";
+  expr(range->upper);
+}
+
+void Transcript::expr(const NodePtr& node) {
+  piece(node->where, [&] {
+    switch (node->kind) {
+      case NodeKind::Literal: text_ += node->text; return;
+      case NodeKind::TypeName: return type(node->text, node->where);
+      case NodeKind::Name: return name(node->text, "an index", node->where);
+      case NodeKind::Extent:
+        if (owned(*node->declaration, node->where)) text_ += node->declaration->name;
+        return;
+      case NodeKind::Read: return read(*node);
+      case NodeKind::Prefix:
+        // Brackets around all: a sign would become part of a number.
+        (text_ += '(') += node->text;
+        text_ += '(';
+        expr(node->args[0]);
+        text_ += "))";
+        return;
+      case NodeKind::Infix: return infix(*node);
+      case NodeKind::Call:
+        if (!ir::is_reserved_name(node->text)) {
+          type(node->text, node->where);
+        } else {
+          text_ += node->text;
+        }
+        text_ += '(';
+        // A conversion of a fold is one when the fold stands bare.
+        if (node->args.size() == 1 && node->args[0]->kind == NodeKind::Fold) {
+          piece(node->args[0]->where, [&] { fold(*node->args[0]); });
+        } else {
+          list(node->args);
+        }
+        text_ += ')';
+        return;
+      case NodeKind::Fold:
+        text_ += '(';
+        fold(*node);
+        text_ += ')';
+        return;
+      case NodeKind::Mistake:
+        faulty_ = true;
+        // Once, however often the expression is used.
+        if (reported_.insert(node.get()).second)
+          report(node->code, node->text, node->remedy, node->where);
+        return placeholder();
+    }
+  });
+}
+
+void Transcript::read(const Node& node) {
+  if (!owned(*node.declaration, node.where)) return;
+  // A faulty name was reported where it is declared.
+  if (!usable_name(node.declaration->name)) {
+    faulty_ = true;
+    return placeholder();
+  }
+  text_ += node.declaration->name;
+  // Without brackets, so that a tensor used as one value is called that.
+  if (node.args.empty()) return;
+  text_ += '[';
+  list(node.args);
+  text_ += ']';
+}
+
+void Transcript::infix(const Node& node) {
+  text_ += '(';
+  expr(node.args[0]);
+  text_ += ' ' + node.text + ' ';
+  expr(node.args[1]);
+  text_ += ')';
+}
+
+void Transcript::fold(const Node& node) {
+  text_ += node.text + '(';
+  for (std::size_t i = 0; i + 1 < node.args.size(); ++i) {
+    if (i > 0) text_ += ", ";
+    range(node.args[i]);
+  }
+  text_ += ") ";
+  expr(node.args.back());
+}
+
+void Transcript::range(const NodePtr& node) {
+  if (node->kind == NodeKind::Mistake) return expr(node);
+  const auto range = range_of(node);
+  if (!range) {
+    report(Code::NotARange, "this is the range of no variable", "write `RDom k(\"k\", K)`",
+           node->where);
+    return placeholder();
+  }
+  piece(node->where, [&] {
+    if (range->lower) {
+      expr(range->lower);
+      text_ += " <= ";
+    }
+    name(range->var->text, "a variable of a fold", range->var->where);
+    text_ += " < ";
+    expr(range->upper);
+  });
+}
+
+void Transcript::list(std::span<const NodePtr> nodes) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (i > 0) text_ += ", ";
+    expr(nodes[i]);
+  }
+}
+
+void Transcript::name(const std::string& text, std::string_view what, Where where) {
+  piece(where, [&] {
+    if (usable_name(text)) {
+      text_ += text;
+      return;
+    }
+    // Once for each name: a `Var` is used again and again.
+    faulty_ = true;
+    if (bad_names_.insert(std::string(what) + ' ' + text).second)
+      report(Code::ReservedName,
+             text.empty() ? std::string(what) + " has no name"
+                          : in_backticks(text) + " cannot name " + std::string(what),
+             "use ASCII letters, digits, `_` and `.`, and no word of the language", where);
+    placeholder();
+    text_ += std::to_string(bad_names_.size());
+  });
+}
+
+void Transcript::type(const std::string& text, Where where) {
+  if (!ir::parse_type(text)) {
+    report(Code::UnknownType, in_backticks(text) + " is no type",
+           "use the types of `tilewright/language.h`, as in `f32`", where);
+    text_ += "f32";
+    return;
+  }
+  text_ += text;
+}
+
+bool Transcript::owned(const Declaration& declaration, Where where) {
+  if (declaration.owner == algorithm_.owner) {
+    if (declaration.kind != Declaration::Kind::Extent || usable_name(declaration.name)) return true;
+    faulty_ = true;
+    placeholder();
+    return false;
+  }
+  report(Code::OtherAlgorithm,
+         in_backticks(declaration.name) + " belongs to the algorithm " +
+             in_backticks(declaration.owner->name) + ", not to " +
+             in_backticks(algorithm_.owner->name),
+         "declare it in this algorithm, too", where);
+  mistakes_.back().second.notes.push_back({place_of(declaration.where), "declared here"});
+  placeholder();
+  return false;
+}
+
+void Transcript::report(Code code, std::string message, std::string remedy, Where where) {
+  faulty_ = true;
+  mistakes_.emplace_back(text_.size(), Diagnostic{std::string(code_text(code)),
+                                                  std::move(message),
+                                                  std::move(remedy),
+                                                  place_of(where),
+                                                  {}});
+}
+
+void Transcript::undefined() {
+  for (const DeclarationPtr& declared : algorithm_.declarations)
+    if (declared->kind == Declaration::Kind::Equation && !declared->is_defined)
+      report(Code::NeverDefined, in_backticks(declared->name) + " is declared and never defined",
+             "assign to an element of it, as in `" + declared->name + "(i) = ...`",
+             declared->where);
+}
+
+const Transcript::Statement* Transcript::statement_of(Span span) const {
+  for (const Statement& statement : statements_)
+    if (covers(statement.span, span)) return &statement;
+  return nullptr;
+}
+
+// The smallest piece around the span is the innermost call or operator that wrote it.
+Place Transcript::place_of_span(Span span) const {
+  const Piece* best = nullptr;
+  const auto length = [](Span s) { return s.end - s.begin; };
+  if (!span.none())
+    for (const Piece& piece : pieces_)
+      if (covers(piece.span, span) && (!best || length(piece.span) < length(best->span)))
+        best = &piece;
+  if (best) return place_of(best->where);
+  const Statement* statement = span.none() ? nullptr : statement_of(span);
+  return place_of(statement ? statement->where : algorithm_.where);
+}
+
+Diagnostic Transcript::translate(const tilewright::Diagnostic& found) const {
+  Diagnostic out{std::string(code_text(found.code)),
+                 found.message,
+                 found.remedy,
+                 place_of_span(found.span),
+                 {}};
+  for (const Label& label : found.labels)
+    out.notes.push_back({place_of_span(label.span), label.text});
+  for (const auto& [name, value] : found.evidence) out.notes.push_back({{}, name + " = " + value});
+  return out;
+}
+
+std::vector<Diagnostic> Transcript::merge(const std::vector<tilewright::Diagnostic>& found) const {
+  std::vector<std::pair<std::uint32_t, Diagnostic>> all = mistakes_;
+  for (const tilewright::Diagnostic& d : found) {
+    const Statement* statement = d.span.none() ? nullptr : statement_of(d.span);
+    const bool follows = d.span.none() ? has_mistakes() : statement && statement->faulty;
+    if (!follows) all.emplace_back(d.span.begin, translate(d));
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Diagnostic> out;
+  for (auto& [offset, diagnostic] : all) {
+    // A part that another line made, a function of the user's say, is used by a definition elsewhere.
+    const Statement* used = statement_of({offset, offset});
+    if (used && !used->what.empty()) {
+      const Place place = place_of(used->where);
+      if (place.file != diagnostic.place.file || place.line != diagnostic.place.line)
+        diagnostic.notes.push_back({place, "in " + used->what});
+    }
+    out.push_back(std::move(diagnostic));
+  }
+  return out;
+}
+
+}  // namespace tilewright::language::detail

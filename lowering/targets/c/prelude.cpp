@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/targets/c/prelude.h"
+
+#include <optional>
+
+#include "lowering/program/c_names.h"
+#include "lowering/targets/c/prelude_text.h"
+
+namespace tilewright::c_target {
+
+namespace {
+
+// What the marks in the text of a family stand for: @S, @T, @U (the unsigned type of that width), @MIN, @MAX,
+// and @LO and @HI, the powers of two around the range.
+struct Suffix {
+  std::string_view suffix, type, word, least, most, least_float, most_float;
+};
+constexpr Suffix kSuffixes[] = {
+    {"i8", "int8_t", "uint8_t", "INT8_MIN", "INT8_MAX", "-0x1p7", "0x1p7"},
+    {"i32", "int32_t", "uint32_t", "INT32_MIN", "INT32_MAX", "-0x1p31", "0x1p31"},
+    {"i64", "int64_t", "uint64_t", "INT64_MIN", "INT64_MAX", "-0x1p63", "0x1p63"},
+    {"f32", "float", "uint32_t", "", "", "", ""},
+    {"f64", "double", "uint64_t", "", "", "", ""}};
+
+const Suffix* find_suffix(std::string_view suffix) {
+  for (const Suffix& row : kSuffixes)
+    if (row.suffix == suffix) return &row;
+  return nullptr;
+}
+
+std::string instantiate(std::string_view text, const Suffix& at) {
+  const std::pair<std::string_view, std::string_view> marks[] = {
+      {"@S", at.suffix}, {"@T", at.type},         {"@U", at.word},       {"@MIN", at.least},
+      {"@MAX", at.most}, {"@LO", at.least_float}, {"@HI", at.most_float}};
+  std::string out(text);
+  for (const auto& [mark, value] : marks)
+    for (auto found = out.find(mark); found != std::string::npos; found = out.find(mark, found))
+      out.replace(found, mark.size(), value);
+  return out;
+}
+
+std::optional<std::string> find_text(std::string_view name) {
+  for (const Helper& helper : kHelpers)
+    if (helper.name == name) return std::string(helper.text.substr(1));
+  for (const Helper& family : kFamilies) {
+    // "tw_add_$", or "tw_to_$_f32" with the suffix in the middle.
+    const auto mark = family.name.find('$');
+    const std::string_view before = family.name.substr(0, mark);
+    const std::string_view after = family.name.substr(mark + 1);
+    if (!name.starts_with(before) || !name.ends_with(after) ||
+        name.size() <= before.size() + after.size())
+      continue;
+    const Suffix* suffix =
+        find_suffix(name.substr(before.size(), name.size() - before.size() - after.size()));
+    if (suffix != nullptr) return instantiate(family.text.substr(1), *suffix);
+  }
+  return std::nullopt;
+}
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+}  // namespace
+
+void Prelude::use_names_in(std::string_view text) {
+  for (std::size_t at = text.find("tw_"); at != std::string_view::npos;) {
+    std::size_t end = at;
+    while (end < text.size() && is_word(text[end])) ++end;
+    if (at == 0 || !is_word(text[at - 1])) use(text.substr(at, end - at));
+    at = text.find("tw_", end);
+  }
+}
+
+std::string Prelude::use(std::string_view name) {
+  if (used_.contains(name)) return std::string(name);
+  if (const auto text = find_text(name)) define(std::string(name), *text);
+  return std::string(name);
+}
+
+void Prelude::define(const std::string& name, const std::string& text) {
+  if (!used_.insert(name).second) return;
+  use_names_in(text);
+  text_ += "\n" + text;
+}
+
+bool Prelude::is_reserved(std::string_view name) {
+  // Of stdint.h and float.h; `linux` and `unix` are macros in the GNU dialects of C.
+  for (std::string_view end :
+       {"_MAX", "_MIN", "_C", "_WIDTH", "_DIG", "_EPSILON", "_RADIX", "_SUBNORM"})
+    if (name.ends_with(end)) return true;
+  for (std::string_view start : {"tw_", "TW_", "tilewright_", "TILEWRIGHT_", "_", "kDL", "DL",
+                                 "INT", "UINT", "FLT_", "DBL_"})
+    if (name.starts_with(start)) return true;
+  for (std::string_view word : {"linux", "unix", "i386", "NULL", "offsetof", "size_t", "ptrdiff_t",
+                                "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t",
+                                "uint32_t", "uint64_t", "intptr_t", "uintptr_t"})
+    if (name == word) return true;
+  return program::is_c_keyword(name);
+}
+
+std::string_view file_head() { return kFileHead; }
+
+}  // namespace tilewright::c_target

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Programs compiled in batches: for each host target, and as C, in one file for each C compiler; linked once,
+// then run on given inputs and compared with given values.
+#pragma once
+
+#include "lowering/targets/c/target.h"
+#include "tests/differential/compiled_program.h"
+#include "tests/differential/subjects.h"
+
+namespace tilewright::test {
+
+// The targets that this machine runs; the others are named in the test's output.
+inline std::vector<host::Target> targets_here() {
+  std::vector<host::Target> found;
+  for (std::string_view name : host::target_names()) {
+    auto target = host::find_target(name);
+    if (target.ok() && host::runs_here(*target)) found.push_back(std::move(*target));
+  }
+  return found;
+}
+
+// Programs under one link, and their runs.
+class Batch {
+ public:
+  Batch(std::vector<host::Target> targets, std::vector<CCompiler> compilers, Tally& tally)
+      : targets_(std::move(targets)), compilers_(std::move(compilers)), tally_(tally) {
+    EXPECT_EQ(tilewright_pool_create(3, &pool_), TILEWRIGHT_OK);
+  }
+  ~Batch() { tilewright_pool_destroy(pool_); }
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+
+  // Compiles for every target; a message when something is wrong.
+  std::string add(ir::Context& context, Subject subject) {
+    ++tally_.programs;
+    tally_.parallel += has_loop(subject.program.body, program::LoopKind::Parallel);
+    tally_.vector += has_loop(subject.program.body, program::LoopKind::Vector);
+    auto contract = program::derive_contract(context, subject.program);
+    if (!contract.ok()) return laws::messages(contract.diagnostics());
+    for (const host::Target& target : targets_) {
+      Function function{subjects_.size(), subject.program, target.name};
+      function.program.name = context.symbol("f" + std::to_string(functions_.size()));
+      auto object =
+          llvm_wall::compile_program(context, function.program, *contract, target.options);
+      if (!object.ok() && is_refusal(object.diagnostics()[0])) {
+        ++tally_.unlowered;
+        continue;
+      }
+      if (!object.ok())
+        return target.name + ": " + laws::messages(object.diagnostics()) +
+               program::print(subject.program);
+      objects_.add(std::move(object->bytes));
+      functions_.push_back(std::move(function));
+    }
+    for (const CCompiler& compiler : compilers_) {
+      Function function{subjects_.size(), subject.program, compiler.name};
+      function.program.name = context.symbol("f" + std::to_string(functions_.size()));
+      // Alone first, so that a refusal names its program.
+      const c_target::Function alone[] = {{&context, &function.program, &*contract}};
+      if (auto source = c_target::emit_file(alone); !source.ok())
+        return compiler.name + ": " + laws::messages(source.diagnostics()) +
+               program::print(subject.program);
+      in_c_.push_back({&compiler, functions_.size(), &context, *contract});
+      functions_.push_back(std::move(function));
+    }
+    tally_.as_c += !compilers_.empty();
+    subjects_.push_back(std::move(subject));
+    return {};
+  }
+
+  // The first difference.
+  std::string run() {
+    if (functions_.empty()) return {};
+    if (const std::string wrong = compile_c(); !wrong.empty()) return wrong;
+    if (!objects_.load()) return "the objects do not link";
+    int turn = 0;
+    for (const Function& function : functions_) {
+      const Subject& subject = subjects_[function.subject];
+      for (const Expected& expected : subject.expected) {
+        const std::string what = function.target + ", " + laws::print_sizes(expected.bindings) +
+                                 program::print(function.program) + subject.text;
+        const FaultReport report(what);
+        for (const tilewright_executor* executor : executors()) {
+          const auto wall = ++turn % 3 ? GuardedMemory::Wall::Behind : GuardedMemory::Wall::Before;
+          const std::string wrong =
+              run_and_compare(objects_, function.program, expected.bindings, expected.inputs,
+                              expected.values, executor, wall);
+          ++(function.target.starts_with("C ") ? tally_.c_runs : tally_.runs);
+          if (!wrong.empty()) return wrong + (executor ? "\non a pool, " : "\nserial, ") + what;
+        }
+      }
+    }
+    return {};
+  }
+
+ private:
+  struct Function {
+    std::size_t subject = 0;
+    program::Program program;
+    std::string target;
+  };
+  struct InC {
+    const CCompiler* compiler;
+    std::size_t function;
+    ir::Context* context;
+    program::Contract contract;
+  };
+
+  // One file and one run of the compiler for all functions of a compiler.
+  std::string compile_c() {
+    for (const CCompiler& compiler : compilers_) {
+      std::vector<c_target::Function> functions;
+      for (const InC& one : in_c_)
+        if (one.compiler == &compiler)
+          functions.push_back({one.context, &functions_[one.function].program, &one.contract});
+      auto source = c_target::emit_file(functions);
+      if (!source.ok()) return laws::messages(source.diagnostics());
+      std::string object;
+      if (std::string wrong = test::compile_c(compiler, *source, object); !wrong.empty())
+        return wrong;
+      objects_.add(std::move(object));
+    }
+    return {};
+  }
+
+  static bool is_refusal(const Diagnostic& d) {
+    return !d.remedy.empty() &&
+           (d.code == Code::RegisterIndex || d.code == Code::UnsupportedByTarget);
+  }
+  std::array<const tilewright_executor*, 2> executors() const {
+    return {nullptr, tilewright_pool_executor(pool_)};
+  }
+
+  std::vector<host::Target> targets_;
+  std::vector<CCompiler> compilers_;
+  Tally& tally_;
+  tilewright_pool* pool_ = nullptr;
+  std::vector<Subject> subjects_;
+  std::vector<Function> functions_;
+  std::vector<InC> in_c_;
+  LoadedObjects objects_;
+};
+
+}  // namespace tilewright::test
