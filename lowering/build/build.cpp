@@ -293,8 +293,39 @@ Result<Stmt> Builder::emit_roots(std::size_t first, Env& env) {
   return program::make_block(context, both);
 }
 
+Result<Ok> Builder::fits_host() const {
+  const auto absent = [&](Span place, std::string message, std::string remedy, std::string wanted) {
+    return refuse(place, std::move(message) + ", and a function of the host has none",
+                  std::move(remedy), {{"wants", std::move(wanted)}, {"machine", schedule.machine}});
+  };
+  for (const tree::Nest& nest : schedule.tree.nests) {
+    const std::string name = "`" + std::string(nest.name.text()) + "`";
+    for (const tree::Loop& loop : nest.loops)
+      if (loop.scope != tree::Scope::None)
+        return absent(loop.bound.span,
+                      "loop `" + std::string(nest.name.text()) + "." +
+                          std::string(loop.name.text()) + "` is bound to agents of a device",
+                      "use `parallel` and `vectorize`", std::string(tree::scope_text(loop.scope)));
+    if (nest.kernel.valid())
+      return absent(nest.launched.span, name + " is in a launch of a device", "drop `kernel`",
+                    "kernel " + std::string(nest.kernel.text()));
+    if (nest.space != tree::Space::None)
+      return absent(nest.registered.span, name + " is kept in a memory of a device",
+                    "keep it in registers, or leave its place to build",
+                    std::string(tree::space_text(nest.space)));
+    if (nest.is_async)
+      return absent(nest.made_async.span, name + " is copied by a unit of its own",
+                    "drop `async`: the copy then runs where it stands", "async");
+    if (nest.ring > 1)
+      return absent(nest.ringed.span, name + " has several buffers for copies that run ahead",
+                    "drop `ring`", "ring " + std::to_string(nest.ring));
+  }
+  return Ok{};
+}
+
 Result<program::Program> Builder::run() {
   TILEWRIGHT_CHECK_OK(tree::verify(algorithm, schedule.tree));
+  TILEWRIGHT_CHECK_OK(fits_host());
   inline_equations();
   program::Program out;
   out.name = algorithm.name;

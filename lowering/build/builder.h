@@ -132,6 +132,8 @@ class Builder {
   } unrolled;
 
  private:
+  // Refuses what no Program of one host function states.
+  Result<Ok> fits_host() const;
   void inline_equations();
   Binding own_binding(const tree::Nest& nest, Symbol tensor, const Region& region);
   Result<Stmt> emit_roots(std::size_t first, Env& env);

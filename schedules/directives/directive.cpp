@@ -131,6 +131,29 @@ std::optional<std::int64_t> Reader::factor() {
   return value;
 }
 
+std::optional<tree::Space> Reader::space() {
+  const auto found = tree::find_space(cursor.peek().text);
+  if (found) {
+    cursor.next();
+    return found;
+  }
+  cursor.unexpected("a memory",
+                    "the memories are `register`, `shared`, `tensor`, `scratchpad`, `accumulator`");
+  return std::nullopt;
+}
+
+std::optional<tree::Scope> Reader::scope() {
+  const auto found = tree::find_scope(cursor.peek().text);
+  if (found) {
+    cursor.next();
+    return found;
+  }
+  cursor.unexpected("a scope",
+                    "the scopes are `lane`, `warp`, `warpgroup`, `block`, `pair`, `cluster`, "
+                    "`core`, `device`");
+  return std::nullopt;
+}
+
 Result<tree::Nest*> find_nest(Target& target, Symbol name, Span span) {
   if (tree::Nest* nest = target.tree.find(name)) return nest;
   std::string known;
@@ -232,7 +255,9 @@ Result<Ok> mark_constant_loop(Target& target, const LoopName& name,
                               std::optional<std::int64_t> factor, tree::LoopKind kind,
                               std::string_view suffix) {
   TILEWRIGHT_TRY(found, find_loop(target, name));
-  if (found.loop().kind != tree::LoopKind::Serial && !factor)
+  const bool marked =
+      found.loop().kind != tree::LoopKind::Serial || found.loop().scope != tree::Scope::None;
+  if (marked && !factor)
     return refuse(name.span, "loop `" + print(name) + "` is marked already",
                   "mark a loop once; split it to mark its parts",
                   {{"loop", loop_path(*found.nest, found.loop().name)}});

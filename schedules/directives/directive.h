@@ -61,6 +61,8 @@ struct Reader {
   std::optional<Word> path(std::string_view what);  // of an equation or tensor: `layer.peak`
   std::optional<std::vector<Word>> names(std::string_view what);  // `a, b, c`
   std::optional<std::int64_t> factor();  // an integer, at least 1
+  std::optional<tree::Space> space();  // "register", "shared", ...
+  std::optional<tree::Scope> scope();  // "lane", "block", ...
   // Conditions on extents, after commas.
   bool conditions(std::vector<ir::Expr>& out, std::vector<Span>& spans);
 };
@@ -169,6 +171,7 @@ struct StageCopy {
 struct Keep {
   Word nest;
   std::vector<Word> loops;  // empty: the equation's whole region
+  tree::Space space = tree::Space::Register;  // another one only for a whole region
   static std::optional<Keep> parse(Reader& reader);
   std::string print() const;
   Result<Ok> apply(Target& target) const;
@@ -234,9 +237,43 @@ struct Specialize {
   friend bool operator==(const Specialize&, const Specialize&) = default;
 };
 
-using Directive =
-    std::variant<Split, Tile, Reorder, Fuse, ComputeAt, Inline, Unroll, Vectorize, Parallel,
-                 StageCopy, Keep, Peel, Tensorize, SplitReduction, Defer, Recompute, Specialize>;
+struct Bind {
+  LoopName loop;
+  tree::Scope scope = tree::Scope::Block;
+  static std::optional<Bind> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Bind&, const Bind&) = default;
+};
+
+struct Ring {
+  Word nest;
+  std::int64_t depth = 2;
+  static std::optional<Ring> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Ring&, const Ring&) = default;
+};
+
+struct Async {
+  Word nest;
+  static std::optional<Async> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Async&, const Async&) = default;
+};
+
+struct Kernel {
+  std::vector<Word> nests;
+  static std::optional<Kernel> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Kernel&, const Kernel&) = default;
+};
+
+using Directive = std::variant<Split, Tile, Reorder, Fuse, ComputeAt, Inline, Unroll, Vectorize,
+                               Parallel, StageCopy, Keep, Peel, Tensorize, SplitReduction, Defer,
+                               Recompute, Specialize, Bind, Ring, Async, Kernel>;
 
 struct DirectiveInfo {
   std::string_view keyword;

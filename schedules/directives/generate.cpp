@@ -86,7 +86,7 @@ class Generator {
   void step() {
     const tree::Nest& nest = any_nest();
     if (nest.loops.empty() && !chance(30)) return;
-    switch (between(0, 20)) {
+    switch (between(0, 21)) {
       case 0:
       case 1: return split(nest);
       case 2: return tile(nest);
@@ -107,6 +107,7 @@ class Generator {
       case 17: return vector_fold(nest);
       case 18: return specialize(nest);
       case 19: return algebra();
+      case 20: return mapping(nest);
       default: return peel(nest);
     }
   }
@@ -141,6 +142,22 @@ class Generator {
       for (const ir::TensorPart& part : equation.tensors()) tensors.push_back(part.name);
     for (Symbol tensor : tensors)
       if (attempt(Defer{tensor, name})) return;
+  }
+
+  // Few: the host has no use for them, so build refuses.
+  void mapping(const tree::Nest& nest) {
+    if (!chance(30)) return;
+    const int kind = between(0, 4);
+    if (kind == 0 && !nest.loops.empty())
+      attempt(Bind{loop_of(nest, any_index(nest)), static_cast<tree::Scope>(between(1, 8))});
+    if (kind == 1 && nest.at) attempt(Ring{nest.name, between(1, 4)});
+    if (kind == 2 && nest.stage) attempt(Async{nest.name});
+    if (kind == 3 && nest.at) attempt(Keep{nest.name, {}, static_cast<tree::Space>(between(2, 5))});
+    if (kind != 4) return;
+    std::vector<Symbol> roots;
+    for (const tree::Nest& n : tree().nests)
+      if (!n.at) roots.push_back(n.name);
+    attempt(Kernel{words(roots)});
   }
 
   void specialize(const tree::Nest& nest) {

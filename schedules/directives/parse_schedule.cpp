@@ -302,10 +302,26 @@ class ScheduleParser {
         }
         out.tensorized = std::move(tile);
       } else if (cursor_.accept("in")) {
-        const Span span = cursor_.peek().span;
-        if (!cursor_.expect("register", "after `in`")) return false;
-        out.registered = {span};
-        out.in_register = true;
+        out.registered = {cursor_.peek().span};
+        auto space = reader_.space();
+        if (!space) return false;
+        if (*space == tree::Space::Register)
+          out.in_register = true;
+        else
+          out.space = *space;
+      } else if (cursor_.accept("ring")) {
+        out.ringed = {cursor_.peek().span};
+        auto depth = reader_.factor();
+        if (!depth) return false;
+        out.ring = *depth;
+      } else if (cursor_.at("async")) {
+        out.made_async = {cursor_.next().span};
+        out.is_async = true;
+      } else if (cursor_.accept("kernel")) {
+        auto name = reader_.path("a name for the kernel");
+        if (!name) return false;
+        out.kernel = *name;
+        out.launched = {name->span};
       } else {
         return true;
       }
@@ -344,6 +360,12 @@ class ScheduleParser {
     const Span peel = cursor_.peek().span;
     out.loops.push_back({*name, *kind, cursor_.accept("peel"), {name->span}, {peel}});
     tree::Loop& loop = out.loops.back();
+    if (cursor_.accept("bind")) {
+      loop.bound = {cursor_.peek().span};
+      auto scope = reader_.scope();
+      if (!scope) return false;
+      loop.scope = *scope;
+    }
     if (cursor_.accept("when") && !reader_.conditions(loop.versions, loop.version_places.spans))
       return false;
     if (!cursor_.expect("{", "after the loop")) return false;

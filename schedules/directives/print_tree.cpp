@@ -56,7 +56,12 @@ class TreePrinter {
                     text_of(f.fused));
       }
     }
+    if (nest.kernel.valid()) writer.line("kernel " + text_of(nest.kernel));
     if (nest.in_register) writer.line("in register");
+    if (nest.space != tree::Space::None)
+      writer.line("in " + std::string(tree::space_text(nest.space)));
+    if (nest.ring != 1) writer.line("ring " + std::to_string(nest.ring));
+    if (nest.is_async) writer.line("async");
     if (!nest.keep.empty()) {
       std::string line = "keep ";
       for (std::size_t i = 0; i < nest.keep.size(); ++i)
@@ -81,6 +86,9 @@ class TreePrinter {
     const tree::Loop& loop = nest.loops[depth];
     writer.open(std::string(kind_keyword(loop.kind)) + " " + text_of(loop.name) +
                 (loop.peel ? " peel" : "") +
+                (loop.scope == tree::Scope::None
+                     ? ""
+                     : " bind " + std::string(tree::scope_text(loop.scope))) +
                 (loop.versions.empty() ? "" : " when " + print_conditions(loop.versions)) + " {");
     for (const tree::Nest& placed : tree_.nests)
       if (placed.at && placed.at->nest == nest.name && placed.at->loop == loop.name)

@@ -39,13 +39,14 @@ class Deferral {
     if (!algorithm_.shape_of(step_.tensor))
       return refuse(name(step_.tensor) + " is not a tensor", "name an input or an equation");
     if (!fold || !fold->is_reduction() || fold->monoid_kind() != ir::Monoid::Sum)
-      return refuse(name(step_.equation) + " is not a sum",
-                    "factors move out of sums; " +
-                        std::string(!fold                ? "a pointwise equation"
-                                    : fold->scan         ? "a scan"
-                                    : fold->is_update()  ? "an update"
-                                                         : "`" + std::string(fold->monoid.text()) + "`") +
-                        " keeps them");
+      return refuse(
+          name(step_.equation) + " is not a sum",
+          "factors move out of sums; " +
+              std::string(!fold               ? "a pointwise equation"
+                          : fold->scan        ? "a scan"
+                          : fold->is_update() ? "an update"
+                                              : "`" + std::string(fold->monoid.text()) + "`") +
+              " keeps them");
     const std::vector<Symbol> vars(fold->vars.begin(), fold->vars.end());
     const Expr term = look_through(fold->body[0]);
     if (!reads_tensor(term, step_.tensor))

@@ -33,7 +33,8 @@ std::vector<ir::TensorPart> parts_below(ir::Context& context, const ir::Algorith
   std::vector<ir::TensorPart> out;
   const std::vector<std::string> fields = ir::part_names(algorithm, fold);
   for (std::size_t i = 0; i < fields.size(); ++i)
-    out.push_back({context.symbol(std::string(name.text()) + "." + fields[i]), fold.body[i].type()});
+    out.push_back(
+        {context.symbol(std::string(name.text()) + "." + fields[i]), fold.body[i].type()});
   return out;
 }
 
@@ -155,8 +156,7 @@ Result<Ok> add_step(ir::Context& context, const ir::Algorithm& original, Tree& t
     auto reader = tree.nests.end();
     for (const ir::Equation& equation : made.algorithm.equations)
       for (const ir::Read* read : ir::reads(equation.value))
-        if (made.algorithm.find_equation(name)->defines(read->tensor) &&
-            reader == tree.nests.end())
+        if (made.algorithm.find_equation(name)->defines(read->tensor) && reader == tree.nests.end())
           reader = find(equation.name);
     const auto at = reader == tree.nests.end() ? std::optional<LoopRef>() : reader->at;
     Nest nest = default_nest(*made.algorithm.find_equation(name));

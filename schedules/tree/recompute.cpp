@@ -50,8 +50,8 @@ Result<Derivation> recompute(ir::Context& context, const ir::Algorithm& algorith
     const auto* read = e.as<ir::Read>();
     if (!read || !equation->defines(read->tensor)) return {};
     const auto own = equation->tensors();
-    const auto part = std::find_if(own.begin(), own.end(),
-                                   [&](const auto& p) { return p.name == read->tensor; });
+    const auto part =
+        std::find_if(own.begin(), own.end(), [&](const auto& p) { return p.name == read->tensor; });
     return context.read(copy.tensors()[static_cast<std::size_t>(part - own.begin())].name,
                         {read->indices.begin(), read->indices.end()}, read->type);
   });

@@ -157,18 +157,19 @@ class Splitting {
     shown_ = "`" + std::string(step_.equation.text()) + "`";
     const std::string name(step_.equation.text());
     if (!fold_ || !fold_->is_reduction())
-      return refuse(shown_ + (!fold_        ? " is not a reduction"
-                              : fold_->scan ? " is a scan, whose values are all results"
-                                            : " is an update, whose terms go to cells of their own"),
-                    "split the reduction of an equation that folds", {{"equation", name}});
+      return refuse(
+          shown_ + (!fold_        ? " is not a reduction"
+                    : fold_->scan ? " is a scan, whose values are all results"
+                                  : " is an update, whose terms go to cells of their own"),
+          "split the reduction of an equation that folds", {{"equation", name}});
     vars_.assign(fold_->vars.begin(), fold_->vars.end());
-    at_ = static_cast<std::size_t>(std::find(vars_.begin(), vars_.end(), step_.var) -
-                                   vars_.begin());
+    at_ =
+        static_cast<std::size_t>(std::find(vars_.begin(), vars_.end(), step_.var) - vars_.begin());
     if (at_ == vars_.size())
-      return refuse("`" + std::string(step_.var.text()) + "` is no variable of the reduction " +
-                        shown_,
-                    "split one of its variables: " + names(vars_),
-                    {{"equation", name}, {"variables", names(vars_)}});
+      return refuse(
+          "`" + std::string(step_.var.text()) + "` is no variable of the reduction " + shown_,
+          "split one of its variables: " + names(vars_),
+          {{"equation", name}, {"variables", names(vars_)}});
     if (at_ > 0 && !ir::reduction_of(algorithm_, *fold_).commutative)
       return refuse("chunks of `" + std::string(step_.var.text()) +
                         "` would change the order of the terms of " + shown_ + ", and `" +
@@ -185,8 +186,7 @@ class Splitting {
       largest[equation_->indices[i]] = context_.sub(equation_->shape[i], context_.index(1));
     const auto longest = UpperBound(context_, algorithm_, largest).of(length_);
     if (!longest)
-      return refuse("how many chunks the reduction " + shown_ +
-                        " has is not known from the sizes",
+      return refuse("how many chunks the reduction " + shown_ + " has is not known from the sizes",
                     "bound `" + std::string(step_.var.text()) +
                         "` by extents, by the indices of the equation and by data with a range",
                     {{"length", ir::print(length_)}});
@@ -202,9 +202,8 @@ class Splitting {
   ir::Equation chunk_of(Symbol name) const {
     const Expr factor = context_.index(step_.factor);
     const Expr begin = context_.mul(context_.var(step_.outer), factor);
-    const ir::Substitution moved = {
-        {step_.var,
-         context_.add(context_.add(fold_->lower[at_], begin), context_.var(step_.inner))}};
+    const ir::Substitution moved = {{step_.var, context_.add(context_.add(fold_->lower[at_], begin),
+                                                             context_.var(step_.inner))}};
     const auto move = [&](NodeList<Expr> exprs) {
       std::vector<Expr> out;
       for (Expr e : exprs) out.push_back(ir::substitute(context_, e, moved));
@@ -216,7 +215,8 @@ class Splitting {
     std::vector<Expr> upper(fold_->upper.begin(), fold_->upper.end());
     lower[at_] = context_.index(0);
     // The last chunk may be partial, or empty.
-    upper[at_] = context_.min(factor, ir::simplify(context_, context_.sub(length_, begin), ranges_));
+    upper[at_] =
+        context_.min(factor, ir::simplify(context_, context_.sub(length_, begin), ranges_));
     for (std::size_t i = at_ + 1; i < vars.size(); ++i) {
       lower[i] = ir::substitute(context_, lower[i], moved);
       upper[i] = ir::substitute(context_, upper[i], moved);

@@ -39,6 +39,17 @@ struct Places {
 
 enum class LoopKind : std::uint8_t { Serial, Parallel, Vector, Unrolled };
 
+// Who runs the iterations of a bound loop, one each: from narrow to wide. Pair: two blocks that work as one. Core:
+// of an accelerator. Device: of a mesh.
+enum class Scope : std::uint8_t { None, Lane, Warp, Warpgroup, Block, Pair, Cluster, Core, Device };
+std::string_view scope_text(Scope scope);  // "lane", ...
+std::optional<Scope> find_scope(std::string_view text);
+
+// Where a placed equation or a staged copy lives; None: where build puts it.
+enum class Space : std::uint8_t { None, Register, Shared, Tensor, Scratchpad, Accumulator };
+std::string_view space_text(Space space);  // "register", ...
+std::optional<Space> find_space(std::string_view text);
+
 // `split parent by factor as outer, inner`. Factor >= 1.
 struct SplitStep {
   Symbol parent;
@@ -109,6 +120,8 @@ struct Loop {
   // for all other sizes; the first that holds runs.
   std::vector<Expr> versions = {};
   Places version_places = {};
+  Scope scope = Scope::None;  // `bind c.it to block`
+  Place bound = {};
   friend bool operator==(const Loop&, const Loop&) = default;
 };
 
@@ -180,10 +193,18 @@ struct Nest {
   std::optional<Stage> stage;
   // A local equation whose whole region under `at` is small and constant may live in registers: `keep e in register`.
   bool in_register = false;
+  Space space = Space::None;  // `keep bp in shared`; registers are `in_register`
+  std::int64_t ring =
+      1;  // `ring bp by 3`: as many buffers, taken in turn by the iterations of the loop around
+  bool is_async = false;  // `async bp`: the copy runs while others go on
+  Symbol kernel;  // `kernel a, b, c`: of a nest at the root, the launch that holds it
   Place place = {};  // its name
   Place placed = {};  // what gave it `at`
   Places kept = {};  // of `keep`
-  Place registered = {};  // of `in_register`
+  Place registered = {};  // of `in_register` and `space`
+  Place ringed = {};
+  Place made_async = {};
+  Place launched = {};  // of `kernel`
 
   const Loop* find_loop(Symbol loop) const;
   Loop* find_loop(Symbol loop);

@@ -16,33 +16,12 @@
 #include <set>
 
 #include "frontend/ir/walk.h"
-#include "schedules/layout/linear_map.h"
 #include "schedules/tree/tree.h"
-#include "schedules/tree/witness.h"
+#include "schedules/tree/verify_parts.h"
 
 namespace tilewright::tree {
 
 namespace {
-
-std::string quoted(Symbol name) { return "`" + std::string(name.text()) + "`"; }
-std::string quoted(Symbol nest, Symbol loop) {
-  return "`" + std::string(nest.text()) + "." + std::string(loop.text()) + "`";
-}
-
-// `place` is none where no word of the text is to blame more than others.
-Failure malformed(Span place, std::string message, std::string remedy, Evidence evidence = {}) {
-  return fail(Diagnostic{
-      Code::TreeMalformed, place, std::move(message), std::move(remedy), {}, std::move(evidence)});
-}
-
-std::string path(Symbol nest, Symbol loop) {
-  return std::string(nest.text()) + "." + std::string(loop.text());
-}
-
-Evidence with(Evidence evidence, Evidence more) {
-  evidence.insert(evidence.end(), more.begin(), more.end());
-  return evidence;
-}
 
 class Verifier {
  public:
@@ -72,9 +51,12 @@ class Verifier {
     for (const Nest& nest : tree_.nests) {
       TILEWRIGHT_CHECK_OK(loops(nest));
       TILEWRIGHT_CHECK_OK(placement(nest));
-      if (nest.stage) TILEWRIGHT_CHECK_OK(layout(nest));
+      TILEWRIGHT_CHECK_OK(verify_mapping(tree_, nest));
+      if (nest.stage)
+        TILEWRIGHT_CHECK_OK(verify_layout(algorithm_, nest, inlined(nest.stage->tensor)));
     }
     TILEWRIGHT_CHECK_OK(readers());
+    TILEWRIGHT_CHECK_OK(verify_kernels(tree_));
     return order();
   }
 
@@ -198,9 +180,10 @@ class Verifier {
                          "reorder it to the inside",
                          {{"loop", path(nest.name, loop.name)},
                           {"inside it", path(nest.name, nest.loops[i + 1].name)}});
-      if (loop.kind == LoopKind::Parallel && folds.contains(loop.name))
-        return malformed(loop.marked.span,
-                         "parallel loop " + quoted(nest.name, loop.name) +
+      const bool bound = loop.scope != Scope::None;
+      if ((loop.kind == LoopKind::Parallel || bound) && folds.contains(loop.name))
+        return malformed(bound ? loop.bound.span : loop.marked.span,
+                         (bound ? "bound loop " : "parallel loop ") + quoted(nest.name, loop.name) +
                              " runs over a reduction, so its iterations meet in one result",
                          "make a loop over the result's indices parallel",
                          with({{"loop", path(nest.name, loop.name)}},
@@ -262,7 +245,8 @@ class Verifier {
     }
     std::vector<Symbol> order;
     for (const Loop& loop : nest.loops) {
-      if ((names.contains(loop.name) && loop.kind == LoopKind::Parallel) ||
+      if ((names.contains(loop.name) &&
+           (loop.kind == LoopKind::Parallel || loop.scope != Scope::None)) ||
           (no_vector.contains(loop.name) && loop.kind == LoopKind::Vector))
         return malformed(nest.place.span,
                          "loop " + quoted(nest.name, loop.name) +
@@ -322,7 +306,8 @@ class Verifier {
                              " are not its innermost: " + quoted(nest.name, loop.name) +
                              " stands among or inside them",
                          "reorder the tensorized loops to the inside");
-      if (loop.kind != LoopKind::Serial || loop.peel || !loop.versions.empty())
+      if (loop.kind != LoopKind::Serial || loop.peel || !loop.versions.empty() ||
+          loop.scope != Scope::None)
         return malformed(
             nest.tensorized->place.span,
             "tensorized loop " + quoted(nest.name, loop.name) + " is marked otherwise too",
@@ -496,95 +481,6 @@ class Verifier {
       if (!inlined(e.name) && reads_through_inlining(e, tensor))
         out.emplace_back("reader", std::string(e.name.text()));
     return out;
-  }
-
-  Result<Ok> layout(const Nest& nest) {
-    const Stage& stage = *nest.stage;
-    const auto* shape = algorithm_.shape_of(stage.tensor);
-    if (!shape)
-      return malformed(stage.tensor_place.span, quoted(stage.tensor) + " is not a tensor",
-                       "stage an input or an equation");
-    if (inlined(stage.tensor))
-      return malformed(stage.tensor_place.span,
-                       quoted(stage.tensor) + " is inlined, so there is nothing to copy",
-                       "drop the `inline` or the `stage`");
-    if (std::set<Symbol>(stage.dims.begin(), stage.dims.end()).size() != stage.dims.size())
-      return malformed(stage.tensor_place.span,
-                       "two dimensions of staged " + quoted(stage.tensor) + " have one name",
-                       "name each dimension once");
-    for (std::size_t i = 0; i < stage.layout.size(); ++i)
-      if (const LayoutComponent& part = stage.layout[i]; part.factor < 1)
-        return malformed(
-            stage.layout_places.of(i),
-            "the layout of " + quoted(nest.name) + " divides by " + std::to_string(part.factor),
-            "divide by at least 1");
-    if (shape->size() != stage.dims.size())
-      return malformed(stage.tensor_place.span,
-                       quoted(stage.tensor) + " has " + std::to_string(shape->size()) +
-                           " dimensions, not " + std::to_string(stage.dims.size()),
-                       "name each dimension once");
-    for (std::size_t i = 0; i < stage.dims.size(); ++i) {
-      const Symbol dim = stage.dims[i];
-      int whole = 0;
-      std::int64_t quotient = 0;
-      std::int64_t remainder = 0;
-      for (const LayoutComponent& part : stage.layout) {
-        if (!(part.dim == dim)) continue;
-        if (part.part == LayoutComponent::Part::Whole) ++whole;
-        if (part.part == LayoutComponent::Part::Quotient) quotient = quotient ? -1 : part.factor;
-        if (part.part == LayoutComponent::Part::Remainder) remainder = remainder ? -1 : part.factor;
-      }
-      const bool alone = whole == 1 && quotient == 0 && remainder == 0;
-      const bool pair = whole == 0 && quotient > 0 && quotient == remainder;
-      if (!alone && !pair)
-        return malformed(stage.dim_places.of(i),
-                         "dimension " + quoted(dim) + " of staged " + quoted(stage.tensor) +
-                             " does not appear once, or once as `/ f` and once as `% f`",
-                         "write for example `[j / 64, k, j % 64]`",
-                         with({{"dimension", std::string(dim.text())}}, uncovered_layout(nest, i)));
-    }
-    for (std::size_t i = 0; i < stage.layout.size(); ++i)
-      if (const LayoutComponent& part = stage.layout[i];
-          std::find(stage.dims.begin(), stage.dims.end(), part.dim) == stage.dims.end())
-        return malformed(stage.layout_places.of(i),
-                         quoted(part.dim) + " is not a dimension of staged " + quoted(stage.tensor),
-                         "use the dimensions named after the tensor");
-    return swizzles(nest);
-  }
-
-  // Each swizzle is a map of the bits of two components, and must take different cells to different places.
-  Result<Ok> swizzles(const Nest& nest) {
-    const Stage& stage = *nest.stage;
-    const auto is_component = [&](Symbol name) {
-      return std::any_of(stage.layout.begin(), stage.layout.end(),
-                         [&](const LayoutComponent& part) { return part.name == name; });
-    };
-    for (const Swizzle& s : stage.swizzles) {
-      for (Symbol name : {s.target, s.source})
-        if (!is_component(name))
-          return malformed(s.place.span,
-                           quoted(name) + " is no component of the layout of " + quoted(nest.name),
-                           "swizzle components that stand in the brackets after `as`");
-      const int last = std::max(s.target_bit, s.source_bit) + s.bits;
-      if (s.bits < 1 || s.target_bit < 0 || s.source_bit < 0 || last > kMaxSwizzleBits)
-        return malformed(s.place.span,
-                         "a swizzle in the layout of " + quoted(nest.name) +
-                             " takes no bits, or bits beyond " + std::to_string(kMaxSwizzleBits),
-                         "write ranges of one length, as in `j[2:5] by k[0:3]`");
-      if (!(s.target == s.source)) continue;
-      const auto map =
-          layout::LinearMap::swizzle(kMaxSwizzleBits, s.target_bit, s.source_bit, s.bits);
-      if (const auto kernel = map.kernel())
-        return malformed(
-            s.place.span,
-            "a swizzle in the layout of " + quoted(nest.name) +
-                " takes different cells to one place",
-            "change bits of a component by bits that it leaves as they are",
-            {{"cells", std::string(s.target.text()) + " = 0 and " + std::string(s.target.text()) +
-                           " = " + std::to_string(*kernel)},
-             {"place", std::string(s.target.text()) + " = 0"}});
-    }
-    return Ok{};
   }
 
   // Every reader of a placed equation stands inside its loop; else some instance reads a cell that is not there.
