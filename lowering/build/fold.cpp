@@ -214,11 +214,9 @@ Result<Stmt> NestEmitter::tile_region(std::size_t depth, Point& point, bool from
         const Stmt start = assign(tile_places(p), identities(), OriginRole::Init, {});
         if (!loads) return Result<Stmt>(start);
         const std::vector<Expr> guards = take_guards(p);
-        Expr inside;
-        for (Expr g : guards) inside = inside ? context_.both(inside, g) : g;
         const Stmt take =
             assign(tile_places(p), read(outside_places(p)), OriginRole::Merge, cell(p));
-        return Result<Stmt>(inside ? program::make_if(context_, inside, take, start) : take);
+        return Result<Stmt>(guarded(guards, take, start));
       }));
   TILEWRIGHT_TRY(steps, fold_loops(depth, tensor_begin_, point, [&](Point& p) {
                    return nest_.tensorized ? tensor_step(p) : tile_step(p);
