@@ -313,9 +313,6 @@ Result<Ok> Builder::fits_host() const {
         return absent(loop.pipeline[0].place.span,
                       "loop " + path + " has a pipeline for copies that run ahead",
                       "drop `pipeline`", "pipeline");
-      if (!loop.prefetches.empty())
-        return absent(loop.prefetches[0].place.span, "loop " + path + " has a prefetch",
-                      "drop `prefetch`", "prefetch");
     }
     if (nest.kernel.valid())
       return absent(nest.launched.span, name + " is in a launch of a device", "drop `kernel`",

@@ -132,7 +132,12 @@ Symbol NestEmitter::enter(const tree::Loop& l, Point& point, Expr lower, Expr up
 Result<Stmt> NestEmitter::one_loop(const tree::Loop& l, Point point, Expr lower, Expr upper,
                                    bool constant, const Continue& body) {
   const Symbol var = enter(l, point, lower, upper, constant);
+  TILEWRIGHT_TRY(first, prefetches(l, point, upper));
   TILEWRIGHT_TRY(inside, body(point));
+  if (first) {
+    const Stmt both[] = {first, inside};
+    inside = program::make_block(context_, both);
+  }
   return program::make_for(context_, program_kind(l.kind), var, lower, upper, inside);
 }
 
