@@ -26,6 +26,9 @@ static_assert(std::size(kMonoids) == kNumMonoids);
 
 std::string_view monoid_text(Monoid monoid) { return kMonoids[static_cast<int>(monoid)].text; }
 OpCode monoid_op(Monoid monoid) { return kMonoids[static_cast<int>(monoid)].op; }
+bool folds(Monoid monoid, ScalarType type) {
+  return op_accepts(monoid_op(monoid), type) && (!is_complex(type) || monoid == Monoid::Sum);
+}
 
 bool op_type(OpCode op, std::span<const Expr> args, ScalarType* type) {
   const OpInfo& info = op_info(op);
@@ -59,6 +62,8 @@ Expr Context::boolean(bool value) {
 
 Expr Context::constant(ScalarType type, double value) {
   if (is_float(type)) return real(type, value);
+  if (is_complex(type))
+    return op(OpCode::Complex, {real(part_type(type), value), real(part_type(type), 0)});
   if (type == ScalarType::Bool) return boolean(value != 0);
   return integer(type, static_cast<std::int64_t>(value));
 }
@@ -153,8 +158,8 @@ Expr Context::monoid_identity(Monoid monoid, ScalarType type) {
   const bool floating = is_float(type);
   const double inf = std::numeric_limits<double>::infinity();
   switch (monoid) {
-    case Monoid::Sum: return floating ? real(type, 0.0) : integer(type, 0);
-    case Monoid::Prod: return floating ? real(type, 1.0) : integer(type, 1);
+    case Monoid::Sum: return constant(type, 0);
+    case Monoid::Prod: return constant(type, 1);
     case Monoid::Min: return floating ? real(type, inf) : integer(type, greatest_integer(type));
     case Monoid::Max: return floating ? real(type, -inf) : integer(type, lowest_integer(type));
   }

@@ -76,6 +76,7 @@ class Elaborator {
   Expr round_to(const Syntax& syntax, std::optional<ScalarType> expected);
   Expr saturate(const Syntax& syntax);
   std::optional<ScalarType> named_type(const Syntax& syntax);
+  static std::optional<ScalarType> operand_for(OpCode op, ScalarType result);
   Expr cast(const Syntax& syntax, ScalarType type);
   Expr fold(const Syntax& syntax, std::optional<ScalarType> expected);
   Expr make_cast(const Syntax& syntax, ScalarType type, Expr value);

@@ -175,7 +175,8 @@ class Generator {
     }
     Expr body = value(body_type, options_.max_depth - 1);
     vars_.resize(outer);
-    const auto monoid = static_cast<Monoid>(random_.between(0, kNumMonoids - 1));
+    auto monoid = static_cast<Monoid>(random_.between(0, kNumMonoids - 1));
+    if (!folds(monoid, body_type)) monoid = Monoid::Sum;
     return context_.cast(type, context_.fold(monoid, vars, lower, upper, body));
   }
 
@@ -206,12 +207,11 @@ class Generator {
     std::vector<OpCode> fitting;
     for (int i = 0; i < kNumOps; ++i) {
       const auto op = static_cast<OpCode>(i);
-      const bool compares = op_info(op).rule == TypeRule::Compare;
-      if (compares ? type == ScalarType::Bool : op_accepts(op, type)) fitting.push_back(op);
+      if (is_comparison(op) ? type == ScalarType::Bool : operand_of(op, type).has_value())
+        fitting.push_back(op);
     }
     const OpCode op = random_.pick(fitting);
-    ScalarType operand = type;
-    if (op_info(op).rule == TypeRule::Compare) operand = compared_type();
+    const ScalarType operand = is_comparison(op) ? compared_type(op) : *operand_of(op, type);
     std::vector<Expr> args;
     for (int i = 0; i < op_info(op).arity; ++i)
       args.push_back(operand == ScalarType::Index ? index_value() : value(operand, depth));
@@ -222,10 +222,19 @@ class Generator {
     return context_.op(op, args);
   }
 
-  ScalarType compared_type() {
+  // The type of operands that gives this result.
+  std::optional<ScalarType> operand_of(OpCode op, ScalarType result) {
+    std::vector<ScalarType> fitting;
+    for (ScalarType operand : {result, part_type(result), complex_of(result)})
+      if (op_accepts(op, operand) && op_result(op, operand) == result) fitting.push_back(operand);
+    if (fitting.empty()) return std::nullopt;
+    return random_.pick(fitting);
+  }
+
+  ScalarType compared_type(OpCode op) {
     if (random_.chance(50)) return ScalarType::Index;
     const ScalarType type = random_.pick(types_);
-    return type == ScalarType::Bool ? ScalarType::F32 : type;
+    return type == ScalarType::Bool || !op_accepts(op, type) ? ScalarType::F32 : type;
   }
 
   // A value that the float type `to` holds but for rounding.
@@ -252,7 +261,8 @@ class Generator {
     switch (op) {
       case OpCode::Div:
       case OpCode::Mod:
-        args[1] = is_float(type) ? magnitude_plus(args[1], 1.0)
+        args[1] = is_complex(type) ? away_from_zero(args[1])
+                  : is_float(type) ? magnitude_plus(args[1], 1.0)
                                  : context_.constant(type, random_.between(1, 5));
         break;
       case OpCode::Log:
@@ -267,8 +277,15 @@ class Generator {
     }
   }
 
+  Expr away_from_zero(Expr z) {
+    const Expr re = context_.op(OpCode::Abs, {context_.op(OpCode::Re, {z})});
+    return context_.op(OpCode::Complex, {context_.add(re, context_.constant(re.type(), 1)),
+                                         context_.op(OpCode::Im, {z})});
+  }
+
   Expr conversion(ScalarType type, int depth) {
     ScalarType from = random_.pick(types_);
+    if (!casts(from, type)) from = ScalarType::F32;
     if (random_.chance(30)) from = ScalarType::Index;
     Expr inner = from == ScalarType::Index ? index_value() : value(from, depth);
     if (saturates(from, type) && random_.chance(30))
@@ -305,6 +322,8 @@ class Generator {
     if (random_.chance(65)) return read(type);
     if (type == ScalarType::Bool) return context_.lt(index_value(), index_value());
     if (random_.chance(30)) return cast(type, index_value());
+    if (is_complex(type))
+      return context_.op(OpCode::Complex, {leaf(part_type(type)), leaf(part_type(type))});
     if (is_float(type)) {
       constexpr double kValues[] = {0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 0.1, -0.75, 3.25, 1e-3};
       const double value = kValues[random_.between(0, 9)];
@@ -341,7 +360,7 @@ class Generator {
   Expr read(ScalarType type) {
     std::vector<const TensorInfo*> fitting;
     for (const TensorInfo& tensor : tensors_)
-      if (tensor.type == type || (type != ScalarType::Bool && random_.chance(30)))
+      if (tensor.type == type || (casts(tensor.type, type) && random_.chance(30)))
         fitting.push_back(&tensor);
     if (fitting.empty())
       return type == ScalarType::Bool ? context_.boolean(random_.chance(50))

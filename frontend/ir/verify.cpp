@@ -223,7 +223,7 @@ class Verifier {
     verify_names(root, {});
     walk(root, [&](Expr e) {
       const auto* op = e.as<Op>();
-      if (!op || op_info(op->op).rule != TypeRule::Compare) return;
+      if (!op || !is_comparison(op->op)) return;
       for (Expr side : op->args)
         if (side.type() == ScalarType::Index) require_affine(side, true, "the requirement");
     });
@@ -281,7 +281,7 @@ class Verifier {
       bind(fold.vars[i], vars, equation.span);
     }
     verify_names(fold.body, {&vars, true});
-    if (!op_accepts(monoid_op(fold.monoid), fold.body.type()) || fold.type != fold.body.type())
+    if (!folds(fold.monoid, fold.body.type()) || fold.type != fold.body.type())
       report(root, finding(Code::OperandType, "a fold of something that is no number",
                            "choose numbers first with `select`"));
     if (const auto* cast = equation.value.as<Cast>(); cast && cast->type == ScalarType::Bool)
@@ -361,9 +361,10 @@ void verify_expr(Expr root, const ExprReport& report) {
                                        "convert one arm"));
                  },
                  [&](const Cast& n) {
-                   if (n.type == ScalarType::Bool)
-                     report(e, finding(Code::BadCast, "there is no conversion to `bool`",
-                                       "compare with zero, as in `x != 0`"));
+                   if (!casts(n.value.type(), n.type))
+                     report(e, finding(Code::BadCast, "a conversion that does not exist",
+                                       "compare with zero, as in `x != 0`, or take a part, as in "
+                                       "`re(z)`"));
                  },
                  [&](const Saturate& n) {
                    if (!saturates(n.value.type(), n.type))

@@ -137,7 +137,7 @@ class Checker {
   }
 
   void measure(const ir::BoundedTensor& reference, const ir::Tensor& got) {
-    const bool floating = ir::is_float(got.type);
+    const bool floating = ir::holds_floats(got.type);
     for (std::size_t i = 0; i < got.data.size(); ++i) {
       const double bound = reference.bound[i];
       if (std::isinf(bound)) {
