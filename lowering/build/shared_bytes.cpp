@@ -13,6 +13,7 @@ namespace tilewright::build {
 
 namespace {
 
+using ir::Expr;
 using program::Stmt;
 
 class Walk {

@@ -228,20 +228,21 @@ llvm::Value* Emitter::truncate(llvm::Value* v, ScalarType to, llvm::Type* target
   return b_.CreateIntrinsic(target, id, {v});
 }
 
+// The formats of 16 bits and more become infinite where they are too large; the others saturated when rounded.
+llvm::Value* Emitter::within_limits(llvm::Value* v, ScalarType type) {
+  if (ir::is_storage_float(type)) return v;
+  auto limit = [&](double x) { return llvm::ConstantFP::get(v->getType(), x); };
+  const double most = ir::largest_finite(type);
+  llvm::Value* high = b_.CreateSelect(b_.CreateFCmpOGT(v, limit(most)), limit(most), v);
+  return b_.CreateSelect(b_.CreateFCmpOLT(v, limit(-most)), limit(-most), high);
+}
+
 Value Emitter::saturate(Value value, ScalarType from, ScalarType to) {
   llvm::Value* v = value.v;
   if (ir::is_float(to)) {
-    if (!ir::is_float(from)) return {integer_to_float(value, from, to, true), value.varying};
-    const Lanes b(*this, v);
-    llvm::Value* rounded = round_to_grid(v, from, to, true);
-    // The formats of 16 bits and more become infinite where they are too large.
-    if (ir::is_storage_float(to)) return {rounded, value.varying};
-    auto limit = [&](double x) { return llvm::ConstantFP::get(rounded->getType(), x); };
-    const double most = ir::largest_finite(to);
-    llvm::Value* low = b_.CreateFCmpOLT(rounded, limit(-most));
-    llvm::Value* high = b_.CreateFCmpOGT(rounded, limit(most));
-    rounded = b_.CreateSelect(low, limit(-most), b_.CreateSelect(high, limit(most), rounded));
-    return {rounded, value.varying};
+    if (!ir::is_float(from))
+      return {within_limits(integer_to_float(value, from, to, true), to), value.varying};
+    return {within_limits(round_to_grid(v, from, to, true), to), value.varying};
   }
   llvm::Type* target = type_of(to, value.varying);
   if (ir::is_float(from)) return {truncate(v, to, target), value.varying};
@@ -253,7 +254,7 @@ Value Emitter::saturate(Value value, ScalarType from, ScalarType to) {
   const Lanes b(*this, v);
   llvm::Type* wide = b.with(llvm::Type::getIntNTy(state_.llvm, static_cast<unsigned>(width)));
   llvm::Value* x = from_unsigned ? b_.CreateZExt(v, wide) : b_.CreateSExt(v, wide);
-  auto limit = [&](std::int64_t value) { return llvm::ConstantInt::getSigned(wide, value); };
+  auto limit = [&](std::int64_t end) { return llvm::ConstantInt::getSigned(wide, end); };
   if (!from_unsigned && (to_unsigned || narrower)) {
     llvm::Value* low = limit(ir::lowest_integer(to));
     x = b_.CreateSelect(b_.CreateICmpSLT(x, low), low, x);

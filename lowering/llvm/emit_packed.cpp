@@ -60,7 +60,7 @@ void Emitter::store_packed_element(const Buffer& buffer, llvm::Value* element, l
   llvm::Type* byte = b_.getInt8Ty();
   const llvm::Align align(1);
   const PackedPlace place = packed_place(buffer, element);
-  const auto ones = static_cast<std::uint64_t>((1 << (8 / buffer.per_byte)) - 1);
+  const auto ones = static_cast<std::uint8_t>((1 << (8 / buffer.per_byte)) - 1);
   // What nobody wrote yet is some value, whichever.
   llvm::Value* old = b_.CreateFreeze(tag(b_.CreateAlignedLoad(byte, place.pointer, align), buffer));
   llvm::Value* hole = b_.CreateNot(b_.CreateShl(b_.getInt8(ones), place.shift));

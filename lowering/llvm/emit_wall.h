@@ -141,6 +141,7 @@ class Emitter {
                              bool saturates = false);
   Value cast(Value value, ScalarType from, ScalarType to);
   Value saturate(Value value, ScalarType from, ScalarType to);
+  llvm::Value* within_limits(llvm::Value* v, ScalarType type);
   llvm::Value* integer_to_float(Value value, ScalarType from, ScalarType to, bool saturates);
   llvm::Value* truncate(llvm::Value* v, ScalarType to, llvm::Type* target);
   llvm::Value* to_storage(llvm::Value* v, ScalarType type);
