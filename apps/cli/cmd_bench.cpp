@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "apps/cli/machines.h"
 #include "apps/cli/tensors.h"
 #include "apps/cli/verb.h"
 #include "tilewright/runtime.h"
@@ -37,8 +38,9 @@ class Bench final : public Verb {
     if (!work.load_algorithm() || !work.load_schedule("")) return kExitDiagnostics;
     const auto given = gather_tensors(session, work, {}, 1);
     if (!given || !work.lower()) return kExitDiagnostics;
-    auto kernel = session.take_placed(Kernel::make(work, target_.empty() ? "native" : target_),
-                                      work.algorithm_source());
+    const auto target = target_to_run(session, target_, work.schedule().machine, stages_.schedule);
+    if (!target) return kExitDiagnostics;
+    auto kernel = session.take_placed(Kernel::make(work, *target), work.algorithm_source());
     if (!kernel) return kExitDiagnostics;
     Arrays arrays = make_arrays(work.program(), given->sizes, given->inputs);
     if (!session.take((*kernel)->bind(arrays, static_cast<int>(threads_)))) return kExitDiagnostics;

@@ -87,9 +87,7 @@ class Compile final : public Verb {
   std::optional<host::Target> find_target(Session& session, const Work& work) const {
     std::string name = target_.empty() ? work.schedule().machine : target_;
     if (name.empty()) name = "native";
-    const auto target = target_of_machine(session, name, target_.empty() ? stages_.schedule : "");
-    if (!target) return std::nullopt;
-    return session.take(host::find_target(*target));
+    return target_of_machine(session, name, target_.empty() ? stages_.schedule : "");
   }
 
   bool check(Session& session, Work& work) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `tilewright machine list | show NAME | probe`: the machines that are built in, one machine in canonical form,
-// and a machine file of the machine that this runs on.
+// `tilewright machine list | show NAME | probe | instructions | instruction NAME`: the machines that are built in, one
+// machine in canonical form, a machine file of the machine that this runs on; the described instructions, and one of
+// them in canonical form.
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -10,6 +11,7 @@
 #include "apps/cli/machines.h"
 #include "apps/cli/verb.h"
 #include "frontend/base/format.h"
+#include "schedules/machine/instruction.h"
 #include "schedules/machine/text.h"
 
 namespace tilewright::cli {
@@ -27,9 +29,9 @@ std::string today() {
 class MachineVerb final : public Verb {
  public:
   void declare(Arguments& arguments) override {
-    arguments.positional("ACTION", action_, "list, show or probe");
-    arguments.optional_positional("MACHINE", machine_,
-                                  "for show: a built-in name, or a .toml file");
+    arguments.positional("ACTION", action_, "list, show, probe, instructions or instruction");
+    arguments.optional_positional("NAME", machine_,
+                                  "for show and instruction: a built-in name, or a .toml file");
     arguments.option("-o,--output", output_, "FILE",
                      "for probe: the machine file to write, else it is printed");
     arguments.option("--name", name_, "NAME",
@@ -41,15 +43,20 @@ class MachineVerb final : public Verb {
 
   int run(Session& session) override {
     const bool probe = action_ == "probe";
-    if (action_ != "list" && action_ != "show" && !probe)
-      return session.usage("machine: " + in_backticks(action_) + " is none of list, show, probe");
-    if ((action_ == "show") == machine_.empty())
-      return session.usage(machine_.empty() ? "machine: show needs a name or a file"
+    const bool instruction = action_ == "instruction";
+    if (action_ != "list" && action_ != "show" && action_ != "instructions" && !instruction &&
+        !probe)
+      return session.usage("machine: " + in_backticks(action_) +
+                           " is none of list, show, probe, instructions, instruction");
+    if ((action_ == "show" || instruction) == machine_.empty())
+      return session.usage(machine_.empty() ? "machine: " + action_ + " needs a name or a file"
                                             : "machine: " + action_ + " takes no machine");
     if (!probe && (!output_.empty() || !name_.empty()))
       return session.usage("machine: -o and --name belong to probe");
     if (action_ == "list") return list(session);
     if (action_ == "show") return show(session);
+    if (action_ == "instructions") return list_instructions(session);
+    if (instruction) return show_instruction(session);
     return run_probe(session);
   }
 
@@ -91,6 +98,43 @@ class MachineVerb final : public Verb {
     const auto machine = load_machine(session, machine_);
     if (!machine) return kExitDiagnostics;
     print(session, *machine);
+    return kExitOk;
+  }
+
+  int list_instructions(Session& session) const {
+    Json all = Json::array();
+    std::string text;
+    for (const std::string_view name : machine::instruction_names()) {
+      const auto instruction = session.take(machine::find_instruction(name));
+      if (!instruction) return kExitDiagnostics;
+      Json entry = Json::object();
+      entry.set("name", name);
+      entry.set("summary", instruction->summary);
+      entry.set("feature", instruction->feature);
+      all.push(std::move(entry));
+      text += std::string(name) + "  " + instruction->summary + " (" + instruction->feature + ")\n";
+    }
+    if (json_)
+      session.print_json(all);
+    else
+      session.print(text);
+    return kExitOk;
+  }
+
+  int show_instruction(Session& session) const {
+    std::optional<Source> source;
+    if (machine::is_machine_path(machine_)) {
+      source = session.take(read_source(machine_));
+      if (!source) return kExitDiagnostics;
+    }
+    const auto instruction = session.take(
+        source ? machine::parse_instruction(*source) : machine::find_instruction(machine_),
+        source ? &*source : nullptr);
+    if (!instruction) return kExitDiagnostics;
+    if (json_)
+      session.print_json(machine::to_json(*instruction));
+    else
+      session.print(machine::print(*instruction));
     return kExitOk;
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `tilewright run FILE.tw`: runs an algorithm, under a schedule if one is given, on .npy files.
+#include "apps/cli/machines.h"
 #include "apps/cli/tensors.h"
 #include "apps/cli/verb.h"
 #include "frontend/base/format.h"
@@ -118,8 +119,9 @@ class RunVerb final : public Verb {
 
   bool execute(Session& session, Work& work, const GivenTensors& given, ir::TensorMap* results) {
     if (!work.lower()) return false;
-    const std::string target = target_.empty() ? "native" : target_;
-    auto kernel = session.take_placed(Kernel::make(work, target), work.algorithm_source());
+    const auto target = target_to_run(session, target_, work.schedule().machine, stages_.schedule);
+    if (!target) return false;
+    auto kernel = session.take_placed(Kernel::make(work, *target), work.algorithm_source());
     if (!kernel) return false;
     Arrays arrays = make_arrays(work.program(), given.sizes, given.inputs);
     if (!session.take((*kernel)->bind(arrays, static_cast<int>(threads_))) ||
@@ -136,7 +138,7 @@ class RunVerb final : public Verb {
       const auto definition = split_definition(text);
       const ir::Tensor& tensor = results.at(work.context().symbol(definition->first));
       if (!session.take(
-              npy::write(definition->second, tensor.type, tensor.shape, ir::tensor_bytes(tensor))))
+              npy::write(definition->second, tensor.type, tensor.shape, ir::element_bytes(tensor))))
         return false;
     }
     return true;

@@ -25,19 +25,9 @@ namespace {
 constexpr std::size_t kMaxParameters = 32;
 
 DLDataType dl_type(ir::ScalarType type) {
-  using enum ir::ScalarType;
-  switch (type) {
-    case Bool: return tilewright_type(kDLBool, 8);
-    case I8: return tilewright_type(kDLInt, 8);
-    case I32: return tilewright_type(kDLInt, 32);
-    case I64: return tilewright_type(kDLInt, 64);
-    case Index: return tilewright_type(kDLInt, 64);
-    case F16: return tilewright_type(kDLFloat, 16);
-    case BF16: return tilewright_type(kDLBfloat, 16);
-    case F32: return tilewright_type(kDLFloat, 32);
-    case F64: return tilewright_type(kDLFloat, 64);
-  }
-  __builtin_unreachable();
+  const ir::TypeInfo& info = ir::type_info(type);
+  return {static_cast<std::uint8_t>(info.dlpack_code), static_cast<std::uint8_t>(info.dlpack_bits),
+          1};
 }
 
 // Calls int32_t NAME(call, tensor * count, workspace, size): the number of tensors is known at run time.
@@ -143,8 +133,7 @@ Kernel::~Kernel() {
   if (impl_->library != nullptr) ::dlclose(impl_->library);
 }
 
-Result<std::unique_ptr<Kernel>> Kernel::make(Work& work, const std::string& target_name) {
-  TILEWRIGHT_TRY(target, host::find_target(target_name));
+Result<std::unique_ptr<Kernel>> Kernel::make(Work& work, const host::Target& target) {
   if (host::is_foreign(target))
     return fail(Code::ForeignTarget, {}, "this machine cannot run code for `" + target.name + "`",
                 "use --interpret, or `compile` and run the library where its processor is");
@@ -210,11 +199,9 @@ Arrays make_arrays(const program::Program& program, const ir::Bindings& sizes,
   for (const program::Parameter& parameter : program.parameters) {
     npy::Array array;
     array.type = parameter.type;
-    auto bytes = static_cast<std::size_t>(ir::size_bytes(parameter.type));
-    for (ir::Expr extent : parameter.shape) {
+    for (ir::Expr extent : parameter.shape)
       array.shape.push_back(ir::evaluate_extents(extent, sizes));
-      bytes *= static_cast<std::size_t>(array.shape.back());
-    }
+    const std::size_t bytes = ir::num_tensor_bytes(parameter.type, array.shape);
     array.data = npy::Bytes(bytes);
     if (parameter.is_output) {
       std::memset(array.data.data(), 0xa5, bytes);

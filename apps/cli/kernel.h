@@ -11,6 +11,7 @@
 #include "apps/cli/work.h"
 #include "apps/npy/npy.h"
 #include "frontend/ir/value.h"
+#include "lowering/targets/host/target.h"
 
 namespace tilewright::cli {
 
@@ -20,7 +21,7 @@ using Arrays = std::vector<npy::Array>;
 class Kernel {
  public:
   // E0906 when the system cannot link; whatever code generation refuses.
-  static Result<std::unique_ptr<Kernel>> make(Work& work, const std::string& target);
+  static Result<std::unique_ptr<Kernel>> make(Work& work, const host::Target& target);
   ~Kernel();
   Kernel(const Kernel&) = delete;
   Kernel& operator=(const Kernel&) = delete;

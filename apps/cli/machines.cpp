@@ -121,13 +121,28 @@ std::optional<machine::Machine> load_machine(Session& session, const std::string
   return session.take(machine::parse_machine(*source), &*source);
 }
 
-std::optional<std::string> target_of_machine(Session& session, const std::string& name,
-                                             const std::string& schedule_path) {
-  if (!machine::is_machine_path(name)) return name;
+std::optional<host::Target> target_of_machine(Session& session, const std::string& name,
+                                              const std::string& schedule_path) {
+  const auto names = machine::builtin_names();
+  const bool builtin = std::find(names.begin(), names.end(), name) != names.end();
+  if (!builtin && !machine::is_machine_path(name)) return session.take(host::find_target(name));
   const auto found =
       load_machine(session, name, std::filesystem::path(schedule_path).parent_path().string());
   if (!found) return std::nullopt;
-  return found->isa;
+  auto target = session.take(host::find_target(found->isa));
+  if (!target) return std::nullopt;
+  return host::with_features(*std::move(target), found->features);
+}
+
+std::optional<host::Target> target_to_run(Session& session, const std::string& asked,
+                                          const std::string& machine,
+                                          const std::string& schedule_path) {
+  if (!asked.empty()) return target_of_machine(session, asked, "");
+  auto native = session.take(host::find_target("native"));
+  if (!native || machine.empty() || machine == "native") return native;
+  const auto wanted = target_of_machine(session, machine, schedule_path);
+  if (!wanted) return std::nullopt;
+  return host::with_features(*std::move(native), wanted->options.features);
 }
 
 Result<machine::Machine> probe_machine(const Session& session, const ProbeOptions& options) {

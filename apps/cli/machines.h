@@ -8,6 +8,7 @@
 #include <string>
 
 #include "apps/cli/session.h"
+#include "lowering/targets/host/target.h"
 #include "schedules/machine/machine.h"
 
 namespace tilewright::cli {
@@ -15,9 +16,15 @@ namespace tilewright::cli {
 // A built-in name, or the path of a `.toml` file relative to `folder`. None after reporting.
 std::optional<machine::Machine> load_machine(Session& session, const std::string& name,
                                              const std::string& folder = "");
-// The target to build for: that of a machine file is its ISA, any other name stands for itself.
-std::optional<std::string> target_of_machine(Session& session, const std::string& name,
-                                             const std::string& schedule_path);
+// The target to build for: of a machine its ISA with the features that it names; else a host target.
+std::optional<host::Target> target_of_machine(Session& session, const std::string& name,
+                                              const std::string& schedule_path);
+
+// To run a schedule here: the target that is asked for, else `native` with the features that the schedule's machine
+// names. The entry of the kernel asks the processor for them.
+std::optional<host::Target> target_to_run(Session& session, const std::string& asked,
+                                          const std::string& machine,
+                                          const std::string& schedule_path);
 
 struct ProbeOptions {
   std::string name = "here";

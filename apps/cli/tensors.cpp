@@ -72,7 +72,7 @@ Result<Ok> read_input(Work& work, const std::string& name, const std::string& fi
   const ir::Input* input = work.algorithm().find_input(symbol);
   if (input == nullptr) return unknown_tensor(work.algorithm(), name);
   TILEWRIGHT_TRY(array, npy::read(file));
-  ir::Tensor tensor = tensor_of(array);
+  TILEWRIGHT_TRY(tensor, npy::tensor_as(array, input->type, file));
   TILEWRIGHT_CHECK_OK(bind_shape(*input, tensor, &out->sizes));
   out->inputs[symbol] = std::move(tensor);
   return Ok{};
@@ -123,8 +123,9 @@ Accuracy measure_accuracy(const ir::BoundedTensor& reference, const ir::Tensor& 
   for (std::size_t i = 0; i < got.data.size() && i < reference.bound.size(); ++i) {
     const ir::Scalar a = reference.value.data[i];
     const ir::Scalar b = got.data[i];
-    const double error = floating ? std::fabs(b.f - a.f)
-                                  : std::fabs(static_cast<double>(b.i) - static_cast<double>(a.i));
+    const double error =
+        floating ? std::fabs(b.f - a.f)
+                 : std::fabs(ir::integer_value(got.type, b.i) - ir::integer_value(got.type, a.i));
     if (std::isinf(reference.bound[i])) {
       ++out.without_bound;
       continue;

@@ -28,11 +28,22 @@ struct TypeName {
 
 // The first spelling of a type is the one that is written.
 constexpr TypeName kTypeNames[] = {
-    {"|b1", ScalarType::Bool}, {"<b1", ScalarType::Bool}, {"|i1", ScalarType::I8},
-    {"<i1", ScalarType::I8},   {"<i4", ScalarType::I32},  {"<i8", ScalarType::I64},
-    {"<f2", ScalarType::F16},  {"<f4", ScalarType::F32},  {"<f8", ScalarType::F64},
-    {"<V2", ScalarType::BF16}, {"|V2", ScalarType::BF16}, {"<u2", ScalarType::BF16},
+    {"|b1", ScalarType::Bool},   {"<b1", ScalarType::Bool}, {"|i1", ScalarType::I8},
+    {"<i1", ScalarType::I8},     {"<i2", ScalarType::I16},  {"<i4", ScalarType::I32},
+    {"<i8", ScalarType::I64},    {"|u1", ScalarType::U8},   {"<u1", ScalarType::U8},
+    {"<u2", ScalarType::U16},    {"<u4", ScalarType::U32},  {"<u8", ScalarType::U64},
+    {"<f2", ScalarType::F16},    {"<f4", ScalarType::F32},  {"<f8", ScalarType::F64},
+    {"<V2", ScalarType::BF16},   {"|V2", ScalarType::BF16}, {"|V1", ScalarType::F8E4M3},
+    {"<V1", ScalarType::F8E4M3},
 };
+
+// The type of the file that holds a type, which NumPy may not have: one element in bytes of its own.
+ScalarType type_in_files(ScalarType type) {
+  if (type == ScalarType::I4) return ScalarType::I8;
+  if (type == ScalarType::U4) return ScalarType::U8;
+  if (type == ScalarType::TF32) return ScalarType::F32;
+  return ir::is_storage_float(type) ? ScalarType::F8E4M3 : type;
+}
 
 std::optional<ScalarType> type_of(std::string_view descr) {
   for (const TypeName& name : kTypeNames) {
@@ -275,8 +286,8 @@ Result<Header> parse_header(std::span<const std::byte> head, std::uint64_t file_
   if (!type) {
     return fail(
         Code::NpyType, Span{}, in_file(name) + "element type " + shown(*entries.descr),
-        "convert with `array.astype(..)` to little-endian bool, int8, int32, int64, float16, "
-        "float32, float64, or bfloat16 as uint16");
+        "convert with `array.astype(..)` to little-endian bool, an integer, float16, float32 or "
+        "float64; view bfloat16 as uint16 and narrower floats as uint8");
   }
   const std::optional<std::uint64_t> size = size_of(*type, *entries.shape);
   if (!size) {
@@ -294,9 +305,9 @@ Result<Header> parse_header(std::span<const std::byte> head, std::uint64_t file_
 }
 
 std::string header_bytes(ir::ScalarType type, std::span<const std::int64_t> shape) {
-  const auto* const name =
-      std::find_if(std::begin(kTypeNames), std::end(kTypeNames),
-                   [&](const TypeName& candidate) { return candidate.type == type; });
+  const auto* const name = std::find_if(
+      std::begin(kTypeNames), std::end(kTypeNames),
+      [&](const TypeName& candidate) { return candidate.type == type_in_files(type); });
   std::string text =
       "{'descr': '" + std::string(name->descr) + "', 'fortran_order': False, 'shape': (";
   for (std::size_t i = 0; i < shape.size(); ++i) {

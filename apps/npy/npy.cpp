@@ -255,6 +255,32 @@ Result<Array> parse(std::span<const std::byte> file, std::string_view name) {
   return load(input, file.size(), name);
 }
 
+Result<ir::Tensor> tensor_as(const Array& array, ir::ScalarType declared, std::string_view name) {
+  using enum ir::ScalarType;
+  const bool bits = declared == BF16 ? array.type == U16
+                                     : ir::is_storage_float(declared) &&
+                                           (array.type == U8 || array.type == F8E4M3);
+  const bool adopts = bits || (declared == I4 && array.type == I8) ||
+                      (declared == U4 && array.type == U8) ||
+                      (declared == TF32 && array.type == F32);
+  if (!adopts || array.type == declared)
+    return ir::tensor_from_elements(array.type, array.shape, array.data);
+  ir::Tensor tensor = ir::tensor_from_elements(declared, array.shape, array.data);
+  if (ir::type_info(declared).width >= 8) return tensor;
+  for (std::size_t i = 0; i < array.data.size(); ++i) {
+    const auto byte = std::to_integer<int>(array.data[i]);
+    const int width = ir::type_info(declared).width;
+    const bool fits = declared == I4 ? byte < 8 || byte >= 256 - 8 : byte < 1 << width;
+    if (fits) continue;
+    return fail(Code::NpyValue, Span{},
+                "`" + std::string(name) + "`: element " + std::to_string(i) + " is no " +
+                    std::string(ir::type_text(declared)),
+                declared == I4 ? "elements of i4 are -8 to 7"
+                               : "elements are the codes 0 to " + std::to_string((1 << width) - 1));
+  }
+  return tensor;
+}
+
 Result<Ok> write(const std::string& path, ir::ScalarType type, std::span<const std::int64_t> shape,
                  std::span<const std::byte> data) {
   if (type == ir::ScalarType::Index) return cannot_write(path, "`index` has no representation");

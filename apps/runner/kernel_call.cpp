@@ -17,7 +17,7 @@ constexpr int kFewestRuns = 5;
 constexpr int kMostRuns = 2000;
 constexpr double kSecondsOfTiming = 0.3;
 
-std::size_t width(ir::ScalarType type) { return type == ir::ScalarType::BF16 ? 2 : 4; }
+std::size_t width(ir::ScalarType type) { return static_cast<std::size_t>(ir::size_bytes(type)); }
 
 // Nearest, ties to even; the inputs are finite.
 std::uint16_t to_bf16(float value) {
@@ -35,19 +35,30 @@ npy::Array make_array(ir::ScalarType type, Shape shape) {
   return out;
 }
 
+// A number of a type in memory. Types of applications: bf16, f32, and whole numbers of up to 32 bits.
+double load(ir::ScalarType type, const std::byte* at) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, at, width(type));
+  if (type == ir::ScalarType::BF16) return std::bit_cast<float>(bits << 16);
+  if (type == ir::ScalarType::F32) return std::bit_cast<float>(bits);
+  return static_cast<double>(ir::wrap_to_type(type, bits));
+}
+
+void store(ir::ScalarType type, std::byte* at, double value) {
+  std::uint32_t bits = 0;
+  if (type == ir::ScalarType::BF16)
+    bits = to_bf16(static_cast<float>(value));
+  else if (type == ir::ScalarType::F32)
+    bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  else
+    bits = static_cast<std::uint32_t>(static_cast<std::int64_t>(value));
+  std::memcpy(at, &bits, width(type));
+}
+
 std::vector<double> values_of(const npy::Array& array) {
   std::vector<double> out(array.data.size() / width(array.type));
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    std::uint32_t bits = 0;
-    if (array.type == ir::ScalarType::BF16) {
-      std::uint16_t half = 0;
-      std::memcpy(&half, array.data.data() + 2 * i, 2);
-      bits = std::uint32_t{half} << 16;
-    } else {
-      std::memcpy(&bits, array.data.data() + 4 * i, 4);
-    }
-    out[i] = std::bit_cast<float>(bits);
-  }
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = load(array.type, array.data.data() + width(array.type) * i);
   return out;
 }
 
@@ -73,15 +84,9 @@ std::vector<npy::Array> seeded_inputs(const App& app, const Sizes& sizes, std::u
   std::vector<npy::Array> out;
   for (const TensorSpec& spec : app.inputs) {
     npy::Array array = make_array(spec.type, spec.shape(sizes));
-    for (std::size_t at = 0; at < array.data.size(); at += width(spec.type)) {
-      const auto value = static_cast<float>(spec.low + (spec.high - spec.low) * random.uniform());
-      if (spec.type == ir::ScalarType::BF16) {
-        const std::uint16_t bits = to_bf16(value);
-        std::memcpy(array.data.data() + at, &bits, 2);
-      } else {
-        std::memcpy(array.data.data() + at, &value, 4);
-      }
-    }
+    for (std::size_t at = 0; at < array.data.size(); at += width(spec.type))
+      store(spec.type, array.data.data() + at,
+            spec.low + (spec.high - spec.low) * random.uniform());
     out.push_back(std::move(array));
   }
   return out;
@@ -103,8 +108,9 @@ std::int32_t KernelCall::prepare(std::int32_t threads) {
   tensors_.resize(arrays_.size());
   for (std::size_t i = 0; i < arrays_.size(); ++i) {
     npy::Array& array = arrays_[i];
-    const DLDataType type = array.type == ir::ScalarType::BF16 ? tilewright_type(kDLBfloat, 16)
-                                                               : tilewright_type(kDLFloat, 32);
+    const ir::TypeInfo& info = ir::type_info(array.type);
+    const DLDataType type = {static_cast<std::uint8_t>(info.dlpack_code),
+                             static_cast<std::uint8_t>(info.dlpack_bits), 1};
     const tilewright_status status = tilewright_tensor_row_major(
         &tensors_[i], array.data.data(), type, static_cast<std::int32_t>(array.shape.size()),
         array.shape.data());
@@ -138,7 +144,7 @@ double KernelCall::time() {
   return *middle;
 }
 
-// Every byte 0xff is a NaN in both types.
+// Every byte 0xff is a NaN of a float type and -1 of a whole number.
 void KernelCall::poison() {
   std::fill(arrays_.back().data.begin(), arrays_.back().data.end(), std::byte{0xff});
 }

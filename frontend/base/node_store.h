@@ -27,10 +27,15 @@ template <class Owner, class T>
 struct Field {
   std::string_view name;
   T Owner::* member;
+  bool optional = false;  // left out of JSON where it has the value of a new node
 };
 template <class Owner, class T>
 constexpr Field<Owner, T> field(std::string_view name, T Owner::* member) {
-  return {name, member};
+  return {name, member, false};
+}
+template <class Owner, class T>
+constexpr Field<Owner, T> optional_field(std::string_view name, T Owner::* member) {
+  return {name, member, true};
 }
 
 // Calls f(name, value) for each declared field, in order.

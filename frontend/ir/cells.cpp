@@ -42,8 +42,10 @@ void hull(const Cells& cells, const std::vector<std::int64_t>& low,
     for (std::size_t d = 0; d < at.size(); ++d) offset += at[d] * cells.strides[d];
     const Scalar a = cells.low[offset];
     const Scalar b = cells.high[offset];
-    if (first || (floating ? a.f < out_low->f : a.i < out_low->i)) *out_low = a;
-    if (first || (floating ? b.f > out_high->f : b.i > out_high->i)) *out_high = b;
+    if (first || (floating ? a.f < out_low->f : integer_less(cells.type, a.i, out_low->i)))
+      *out_low = a;
+    if (first || (floating ? b.f > out_high->f : integer_less(cells.type, out_high->i, b.i)))
+      *out_high = b;
     std::size_t d = at.size();
     while (d > 0 && at[d - 1] == high[d - 1]) at[d - 1] = low[d - 1], --d;
     if (d == 0) return;
@@ -117,8 +119,7 @@ int CellReader::read_each(const ReadSite& site, const Instr& instr, TapeFrame& f
     if (instr.certain) continue;
     frame.low[instr.dst][l] = inside ? cells.low[offset] : *value;
     frame.high[instr.dst][l] = inside ? cells.high[offset] : *value;
-    if (!inside)
-      no_claim(is_float(cells.type), &frame.low[instr.dst][l], &frame.high[instr.dst][l]);
+    if (!inside) no_claim(cells.type, &frame.low[instr.dst][l], &frame.high[instr.dst][l]);
   }
   return -1;
 }
@@ -148,7 +149,7 @@ int CellReader::read_hull(const ReadSite& site, const Instr& instr, TapeFrame& f
     }
     Scalar* out_low = &frame.low[instr.dst][l];
     Scalar* out_high = &frame.high[instr.dst][l];
-    no_claim(is_float(cells.type), out_low, out_high);
+    no_claim(cells.type, out_low, out_high);
     if (known) hull(cells, low, high, out_low, out_high);
   }
   return -1;

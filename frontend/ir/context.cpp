@@ -11,13 +11,6 @@ namespace tilewright::ir {
 
 namespace {
 
-constexpr OpInfo kOps[] = {
-#define TILEWRIGHT_OP(name, text, syntax, precedence, arity, rule) \
-  {#name, text, OpSyntax::syntax, precedence, arity, TypeRule::rule},
-#include "frontend/ir/ops.def"
-#undef TILEWRIGHT_OP
-};
-
 struct MonoidRow {
   std::string_view text;
   OpCode op;
@@ -30,11 +23,8 @@ constexpr MonoidRow kMonoids[] = {
 };
 static_assert(std::size(kMonoids) == kNumMonoids);
 
-bool is_numeric(ScalarType type) { return type != ScalarType::Bool; }
-
 }  // namespace
 
-const OpInfo& op_info(OpCode op) { return kOps[static_cast<int>(op)]; }
 std::string_view monoid_text(Monoid monoid) {
   return monoid == Monoid::Declared ? std::string_view() : kMonoids[static_cast<int>(monoid)].text;
 }
@@ -55,16 +45,8 @@ bool op_type(OpCode op, std::span<const Expr> args, ScalarType* type) {
   const ScalarType operand = args[0].type();
   for (Expr arg : args)
     if (arg.type() != operand) return false;
-  switch (info.rule) {
-    case TypeRule::Arithmetic: *type = operand; return is_numeric(operand);
-    case TypeRule::Integer:
-      *type = operand;
-      return operand == ScalarType::Index || is_integer(operand);
-    case TypeRule::Float: *type = operand; return is_float(operand);
-    case TypeRule::Compare: *type = ScalarType::Bool; return true;
-    case TypeRule::Logic: *type = ScalarType::Bool; return operand == ScalarType::Bool;
-  }
-  return false;
+  *type = op_result(op, operand);
+  return op_accepts(op, operand);
 }
 
 Expr Context::integer(ScalarType type, std::int64_t value) {
@@ -76,8 +58,8 @@ Expr Context::integer(ScalarType type, std::int64_t value) {
 Expr Context::real(ScalarType type, double value) {
   FloatConst node;
   // One NaN only: text has no other, and no meaning depends on its payload.
-  node.value =
-      std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : round_to_type(type, value);
+  node.value = round_to_type(type, value);
+  if (std::isnan(node.value)) node.value = std::numeric_limits<double>::quiet_NaN();
   return make(node, type);
 }
 
@@ -150,6 +132,13 @@ Expr Context::cast(ScalarType type, Expr value) {
   return make(node, type);
 }
 
+Expr Context::saturate(ScalarType type, Expr value) {
+  assert(is_integer(type) || is_float(type));
+  Saturate node;
+  node.value = value;
+  return make(node, type);
+}
+
 Expr Context::round_to(ScalarType grid, Expr value) {
   assert(is_float(grid) && is_float(value.type()));
   RoundTo node;
@@ -173,18 +162,15 @@ Expr Context::fold(Monoid monoid, std::span<const Symbol> vars, std::span<const 
 Expr Context::ceil_div(Expr a, std::int64_t b) { return floor_div(add(a, index(b - 1)), index(b)); }
 
 Expr Context::monoid_identity(Monoid monoid, ScalarType type) {
-  const double inf = std::numeric_limits<double>::infinity();
   const bool floating = is_float(type);
-  // The least integer of the type: wrapping keeps the sign bit alone.
-  const int bits = type == ScalarType::Index ? 64 : 8 * size_bytes(type);
-  const std::int64_t lowest = std::numeric_limits<std::int64_t>::min() >> (64 - bits);
+  const double inf = std::numeric_limits<double>::infinity();
   switch (monoid) {
-    case Monoid::Sum: return constant(type, 0);
-    case Monoid::Prod: return constant(type, 1);
+    case Monoid::Sum: return floating ? real(type, 0.0) : integer(type, 0);
+    case Monoid::Prod: return floating ? real(type, 1.0) : integer(type, 1);
     case Monoid::ArgMin:
-    case Monoid::Min: return floating ? real(type, inf) : integer(type, ~lowest);
+    case Monoid::Min: return floating ? real(type, inf) : integer(type, greatest_integer(type));
     case Monoid::ArgMax:
-    case Monoid::Max: return floating ? real(type, -inf) : integer(type, lowest);
+    case Monoid::Max: return floating ? real(type, -inf) : integer(type, lowest_integer(type));
     case Monoid::And: return boolean(true);
     case Monoid::Or: return boolean(false);
     case Monoid::Last:

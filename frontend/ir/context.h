@@ -33,6 +33,7 @@ class Context {
   }
   Expr select(Expr condition, Expr then_value, Expr else_value);
   Expr cast(ScalarType type, Expr value);  // the value itself when it has that type
+  Expr saturate(ScalarType type, Expr value);  // to an integer or float type
   Expr round_to(ScalarType grid, Expr value);
   // A plain reduction.
   Expr fold(Monoid monoid, std::span<const Symbol> vars, std::span<const Expr> lower,

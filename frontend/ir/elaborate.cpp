@@ -34,6 +34,8 @@ std::string operand_types(TypeRule rule) {
     case TypeRule::Arithmetic: return "numbers";
     case TypeRule::Integer: return "`index` and integers";
     case TypeRule::Float: return "floats";
+    case TypeRule::Bits: return "integers";
+    case TypeRule::Random: return "`u32` or `u64`";
     case TypeRule::Compare: return "operands of one type";
     case TypeRule::Logic: return "`bool`";
   }
@@ -156,16 +158,24 @@ Expr Elaborator::number(const Syntax& syntax, ScalarType type) {
   const std::string held = in_backticks(shown) + " does not fit " + type_name(type);
   if (is_float(type)) {
     double value = std::numeric_limits<double>::quiet_NaN();
-    if (syntax.text == "inf") value = std::numeric_limits<double>::infinity();
-    if (syntax.text != "nan" && syntax.text != "inf") {
+    if (syntax.text == "inf") {
+      value = std::numeric_limits<double>::infinity();
+    } else if (syntax.text != "nan") {
       // f32 is read directly: going through f64 would round twice.
       value = type == ScalarType::F32 ? static_cast<double>(read_float(syntax.text).value_or(0))
                                       : read_double(syntax.text).value_or(0);
-      value = round_to_type(type, value);
-      if (std::isinf(value))
-        return refuse(Code::LiteralRange, held, "write `inf`, or use a wider type");
     }
-    return context_.real(type, syntax.negative && !std::isnan(value) ? -value : value);
+    if (syntax.negative && !std::isnan(value)) value = -value;
+    const double rounded = round_to_type(type, value);
+    // What is too large, and what the format lacks: infinities, NaN, zero and the negatives of a scale.
+    const bool written = syntax.text == "inf" || syntax.text == "nan";
+    const bool zero = value == 0 && rounded != 0;
+    const bool large = !has_nan(type) && std::fabs(value) > largest_finite(type);
+    const bool lost = std::isnan(rounded) != std::isnan(value);
+    if (zero || large || lost || (std::isinf(rounded) && !written))
+      return refuse(Code::LiteralRange, held,
+                    has_infinity(type) ? "write `inf`, or use a wider type" : "use a wider type");
+    return context_.real(type, rounded);
   }
   if (syntax.is_float)
     return refuse(
@@ -176,9 +186,9 @@ Expr Elaborator::number(const Syntax& syntax, ScalarType type) {
   for (const char c : syntax.text)
     if (__builtin_mul_overflow(magnitude, std::uint64_t{10}, &magnitude) ||
         __builtin_add_overflow(magnitude, static_cast<std::uint64_t>(c - '0'), &magnitude))
-      return refuse(Code::BadNumber, held, "use a value from -2^63 to 2^63 - 1, or a float");
-  const int bits = type == ScalarType::Index ? 64 : 8 * size_bytes(type);
-  const std::uint64_t limit = (std::uint64_t{1} << (bits - 1)) - (syntax.negative ? 0 : 1);
+      return refuse(Code::BadNumber, held, "use a value from -2^63 to 2^64 - 1, or a float");
+  const auto limit = syntax.negative ? -static_cast<std::uint64_t>(lowest_integer(type))
+                                     : static_cast<std::uint64_t>(greatest_integer(type));
   if (magnitude > limit) return refuse(Code::LiteralRange, held, "use a wider type");
   return context_.integer(type,
                           static_cast<std::int64_t>(syntax.negative ? ~magnitude + 1 : magnitude));
@@ -281,14 +291,25 @@ void Elaborator::report_mismatch(const Syntax& syntax, std::span<const SyntaxPtr
   cursor_.report(std::move(d));
 }
 
+void Elaborator::report_storage(const Syntax& syntax, ScalarType type) {
+  cursor_.report(Code::StorageType, syntax.span,
+                 in_backticks(syntax.text) + " on " + type_name(type) +
+                     ", which is stored and converted but not computed with",
+                 "convert it first, as in `f32(...)`");
+}
+
 void Elaborator::report_operand(const Syntax& syntax, OpCode op, ScalarType type) {
   const OpInfo& info = op_info(op);
+  const bool wants_numbers = info.rule == TypeRule::Arithmetic || info.rule == TypeRule::Float;
+  if (is_storage_float(type) && wants_numbers) return report_storage(syntax, type);
   cursor_.report(
       Code::OperandType, syntax.span,
       in_backticks(info.text) + " takes " + operand_types(info.rule) + ", found " + type_name(type),
       type == ScalarType::Bool         ? "choose numbers with `select(c, 1, 0)`"
       : info.rule == TypeRule::Logic   ? "compare it with something, as in `x != 0`"
       : info.rule == TypeRule::Integer ? "convert the operands to `index` or an integer"
+      : info.rule == TypeRule::Bits    ? "convert the operands to an integer, as in `u32(...)`"
+      : info.rule == TypeRule::Random  ? "convert key and counter, as in `u64(...)`"
                                        : "convert the operands, as in `f32(...)`");
 }
 
@@ -327,6 +348,7 @@ Expr Elaborator::call(const Syntax& syntax, std::optional<ScalarType> expected) 
   if (const auto type = parse_type(syntax.text)) return cast(syntax, *type);
   if (syntax.text == "select") return select(syntax, expected);
   if (syntax.text == "round_to") return round_to(syntax, expected);
+  if (syntax.text == "saturate") return saturate(syntax);
   const bool tensor = scope_.find(context_.symbol(syntax.text)) != nullptr;
   cursor_.report(Code::UnknownName, syntax.text_span, in_backticks(syntax.text) + " is no function",
                  tensor ? "index tensors with brackets, as in `" + std::string(syntax.text) + "[i]`"
@@ -348,21 +370,44 @@ Expr Elaborator::select(const Syntax& syntax, std::optional<ScalarType> expected
 
 Expr Elaborator::round_to(const Syntax& syntax, std::optional<ScalarType> expected) {
   if (!check_arity(syntax, 2)) return {};
-  const Syntax& grid_syntax = *syntax.args[0];
-  const auto grid =
-      grid_syntax.kind == SyntaxKind::Name ? parse_type(grid_syntax.text) : std::nullopt;
+  const auto grid = named_type(*syntax.args[0]);
   if (!grid || !is_float(*grid)) {
-    cursor_.report(Code::OperandType, grid_syntax.span,
+    cursor_.report(Code::OperandType, syntax.args[0]->span,
                    "`round_to` rounds to the grid of a float type, which this is not",
-                   "write `f16`, `bf16`, `f32` or `f64` first");
+                   "write `f16`, `bf16`, `f32` or another float type first");
     return {};
   }
   Expr value = expression(*syntax.args[1], expected);
   if (!value) return {};
-  if (is_float(value.type())) return context_.round_to(*grid, value);
+  if (op_accepts(OpCode::Rint, value.type())) return context_.round_to(*grid, value);
+  if (is_storage_float(value.type())) {
+    report_storage(syntax, value.type());
+    return {};
+  }
   cursor_.report(Code::OperandType, syntax.args[1]->span,
                  "`round_to` takes a float, found " + type_name(value.type()),
                  "convert it first, as in `f32(...)`");
+  return {};
+}
+
+std::optional<ScalarType> Elaborator::named_type(const Syntax& syntax) {
+  return syntax.kind == SyntaxKind::Name ? parse_type(syntax.text) : std::nullopt;
+}
+
+Expr Elaborator::saturate(const Syntax& syntax) {
+  if (!check_arity(syntax, 2)) return {};
+  const auto type = named_type(*syntax.args[0]);
+  const bool number = type && saturates(ScalarType::F32, *type);
+  if (!number)
+    cursor_.report(Code::OperandType, syntax.args[0]->span,
+                   "`saturate` makes integers of a width and floats, which this is not",
+                   "write the type first, as in `saturate(i8, x)`");
+  Expr value = expression(*syntax.args[1], std::nullopt);
+  if (!number || !value) return {};
+  if (saturates(value.type(), *type)) return context_.saturate(*type, value);
+  cursor_.report(Code::OperandType, syntax.args[1]->span,
+                 "`saturate` takes a number, found " + type_name(value.type()),
+                 "choose numbers with `select(c, 1, 0)`");
   return {};
 }
 
@@ -436,6 +481,7 @@ std::optional<ScalarType> Elaborator::find_natural_type(const Syntax& syntax) {
       if (const auto type = parse_type(syntax.text)) return type;
       if (const auto op = function_named(syntax.text)) return of_op(*op);
       if (syntax.args.empty()) return std::nullopt;
+      if (syntax.text == "saturate") return named_type(*syntax.args[0]);
       return first_natural(std::span(syntax.args).subspan(1));
   }
   return std::nullopt;

@@ -79,6 +79,8 @@ class Elaborator {
   Expr call(const Syntax& syntax, std::optional<ScalarType> expected);
   Expr select(const Syntax& syntax, std::optional<ScalarType> expected);
   Expr round_to(const Syntax& syntax, std::optional<ScalarType> expected);
+  Expr saturate(const Syntax& syntax);
+  std::optional<ScalarType> named_type(const Syntax& syntax);
   Expr cast(const Syntax& syntax, ScalarType type);
   // An index of a read or a bound: an integer from data is converted.
   Expr index_expression(const Syntax& syntax, std::string_view what);
@@ -95,6 +97,7 @@ class Elaborator {
   bool check_arity(const Syntax& syntax, std::size_t arity);
   void report_mismatch(const Syntax& syntax, std::span<const SyntaxPtr> operands,
                        std::span<const Expr> values);
+  void report_storage(const Syntax& syntax, ScalarType type);
   void report_operand(const Syntax& syntax, OpCode op, ScalarType type);
   const Meaning* meaning_of(const Syntax& syntax);
   std::optional<ScalarType> natural_type(const Syntax& syntax);

@@ -147,6 +147,10 @@ Expr Elaborator::fold(const Syntax& syntax, std::span<const ScalarType> expected
   out.at = at;
   const MonoidForm form = monoid_form(kind);
   const bool logic = kind == Monoid::And || kind == Monoid::Or;
+  if (form == MonoidForm::Simple && is_storage_float(body[0].type())) {
+    report_storage(syntax, body[0].type());
+    return {};
+  }
   if (form == MonoidForm::Simple && (body[0].type() == ScalarType::Bool) != logic) {
     cursor_.report(Code::OperandType, syntax.args[0]->span,
                    in_backticks(syntax.text) +

@@ -273,8 +273,6 @@ class EquationRun {
     Scalar out;
     out.i = 0;
     const ScalarType type = body_.type();
-    const int bits = 8 * size_bytes(type);
-    const std::int64_t lowest = std::numeric_limits<std::int64_t>::min() >> (64 - bits);
     const double inf = std::numeric_limits<double>::infinity();
     switch (fold_->monoid_kind()) {
       case Monoid::Sum: break;
@@ -288,13 +286,13 @@ class EquationRun {
         if (floating)
           out.f = inf;
         else
-          out.i = ~lowest;
+          out.i = greatest_integer(type);
         break;
       case Monoid::Max:
         if (floating)
           out.f = -inf;
         else
-          out.i = lowest;
+          out.i = lowest_integer(type);
         break;
       default: break;  // run_fold() runs the others
     }
@@ -438,7 +436,8 @@ class EquationRun {
       const auto at = static_cast<std::size_t>(offset + l * step);
       out_->data[at] = value[l];
       if (!intervals_) continue;
-      if (lost_ || (floating && std::isnan(value[l].f))) no_claim(floating, &low[l], &high[l]);
+      if (lost_ || (floating && std::isnan(value[l].f)))
+        no_claim(equation_.type, &low[l], &high[l]);
       (*out_low_)[at] = low[l];
       (*out_high_)[at] = high[l];
       result_certain_ &= low[l].i == high[l].i;

@@ -23,6 +23,13 @@ Scalar evaluate_cast(ScalarType from, ScalarType to, Scalar value, bool* undefin
   return out;
 }
 
+Scalar evaluate_saturate(ScalarType from, ScalarType to, Scalar value) {
+  Scalar out;
+  out.i = 0;
+  saturate_kernel(from, to)(&out, &value, nullptr, nullptr, 1, nullptr);
+  return out;
+}
+
 Scalar evaluate_round_to(ScalarType type, ScalarType grid, Scalar value) {
   Scalar out;
   out.f = round_to_type(type, round_to_type(grid, value.f));

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 #include "frontend/base/node_store.h"
@@ -35,7 +36,7 @@ enum class Monoid : std::uint8_t {
 enum class MonoidForm : std::uint8_t { Simple, Indexed, Last, Declared };
 
 enum class OpSyntax : std::uint8_t { Infix, Prefix, Function };
-enum class TypeRule : std::uint8_t { Arithmetic, Integer, Float, Compare, Logic };
+enum class TypeRule : std::uint8_t { Arithmetic, Integer, Float, Bits, Random, Compare, Logic };
 
 // One row of ops.def.
 struct OpInfo {
@@ -46,12 +47,40 @@ struct OpInfo {
   int arity;
   TypeRule rule;
 };
-const OpInfo& op_info(OpCode op);
-inline constexpr int kNumOps = 0
-#define TILEWRIGHT_OP(name, text, syntax, precedence, arity, rule) +1
+inline constexpr OpInfo kOpInfo[] = {
+#define TILEWRIGHT_OP(name, text, syntax, precedence, arity, rule) \
+  {#name, text, OpSyntax::syntax, precedence, arity, TypeRule::rule},
 #include "frontend/ir/ops.def"
 #undef TILEWRIGHT_OP
-    ;
+};
+inline constexpr int kNumOps = static_cast<int>(std::size(kOpInfo));
+constexpr const OpInfo& op_info(OpCode op) { return kOpInfo[static_cast<int>(op)]; }
+
+// Whether the operation takes operands of this type.
+constexpr bool op_accepts(OpCode op, ScalarType operand) {
+  switch (op_info(op).rule) {
+    case TypeRule::Arithmetic: return is_number(operand);
+    case TypeRule::Integer: return operand == ScalarType::Index || is_integer(operand);
+    case TypeRule::Float: return is_float(operand) && is_number(operand);
+    case TypeRule::Bits: return is_integer(operand);
+    case TypeRule::Random: return operand == ScalarType::U32 || operand == ScalarType::U64;
+    case TypeRule::Compare: return true;
+    case TypeRule::Logic: return operand == ScalarType::Bool;
+  }
+  return false;
+}
+
+// The type of its result then.
+constexpr ScalarType op_result(OpCode op, ScalarType operand) {
+  const TypeRule rule = op_info(op).rule;
+  return rule == TypeRule::Compare || rule == TypeRule::Logic ? ScalarType::Bool : operand;
+}
+
+// Whether there is a saturating conversion.
+constexpr bool saturates(ScalarType from, ScalarType to) {
+  return from != ScalarType::Bool && (is_integer(to) || is_float(to));
+}
+
 std::string_view monoid_text(Monoid monoid);  // empty for Declared
 // Of an Indexed one: the comparison that a better value wins.
 OpCode monoid_op(Monoid monoid);
@@ -92,7 +121,7 @@ class Expr {
   const ExprNode* node_ = nullptr;
 };
 
-// An integer literal of type Index or an integer type: `7`, `i32(7)`.
+// An integer literal of type Index or an integer type: `7`, `i32(7)`. A u64 is held by its 64 bits.
 struct IntConst : ExprNode {
   static constexpr ExprKind kKind = ExprKind::IntConst;
   std::int64_t value = 0;
@@ -161,6 +190,15 @@ struct Cast : ExprNode {
   static constexpr ExprKind kKind = ExprKind::Cast;
   Expr value;
   static constexpr auto fields = std::tuple(field("value", &Cast::value));
+};
+
+// Conversion to an integer or float type that becomes the nearest value of the type where it does not
+// fit: `saturate(i8, x)`. Floats truncate towards zero on the way to integers, and NaN becomes 0; NaN
+// stays NaN in a float type that has one.
+struct Saturate : ExprNode {
+  static constexpr ExprKind kKind = ExprKind::Saturate;
+  Expr value;
+  static constexpr auto fields = std::tuple(field("value", &Saturate::value));
 };
 
 // The value rounded to the grid of `grid`, then to its own type, which stays: of f16 65504 the bf16

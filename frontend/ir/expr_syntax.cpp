@@ -8,10 +8,10 @@ namespace tilewright::ir {
 namespace {
 
 constexpr std::string_view kKeywords[] = {
-    "algorithm", "program",  "requires", "input", "output", "extent", "for",         "parallel",
-    "vector",    "unrolled", "if",       "else",  "let",    "alloc",  "min",         "max",
-    "select",    "round_to", "true",     "false", "inf",    "nan",    "multiple_of", "monoid",
-    "scan",      "update",   "on_empty", "view",  "inout",  "const"};
+    "algorithm", "program",  "requires", "input",    "output", "extent", "for",  "parallel",
+    "vector",    "unrolled", "if",       "else",     "let",    "alloc",  "min",  "max",
+    "select",    "round_to", "saturate", "true",     "false",  "inf",    "nan",  "multiple_of",
+    "monoid",    "scan",     "update",   "on_empty", "view",   "inout",  "const"};
 
 std::optional<OpCode> op_with(std::string_view text, OpSyntax syntax) {
   for (int i = 0; i < kNumOps; ++i) {
@@ -254,8 +254,8 @@ SyntaxPtr parse_group(TextCursor& cursor) {
 bool check_word(TextCursor& cursor) {
   const std::string_view text = cursor.peek().text;
   if (!is_reserved_name(text) || parse_type(text) || text == "true" || text == "false") return true;
-  const bool callable =
-      function_named(text) || monoid_named(text) || text == "select" || text == "round_to";
+  const bool callable = function_named(text) || monoid_named(text) || text == "select" ||
+                        text == "round_to" || text == "saturate";
   if (callable && cursor.peek(1).text == "(") return true;
   if (callable) cursor.next();
   if (callable)

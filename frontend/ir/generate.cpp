@@ -4,6 +4,7 @@
 #include "frontend/ir/generate.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "frontend/ir/index_math.h"
 #include "frontend/ir/reduction.h"
@@ -46,10 +47,7 @@ class Generator {
  public:
   Generator(Context& context, std::uint64_t seed, const GenerateOptions& options)
       : context_(context), random_(seed), options_(options), types_(options.types) {
-    if (types_.empty())
-      types_ = {ScalarType::F32, ScalarType::F32,  ScalarType::F32, ScalarType::F64,
-                ScalarType::F16, ScalarType::BF16, ScalarType::I32, ScalarType::I64,
-                ScalarType::I8,  ScalarType::Bool};
+    if (types_.empty()) add_types();
   }
 
   Algorithm run() {
@@ -63,6 +61,16 @@ class Generator {
   }
 
  private:
+  // Every type of a tensor; the common ones more often.
+  void add_types() {
+    types_ = {ScalarType::F32, ScalarType::F32, ScalarType::F32,  ScalarType::F32,
+              ScalarType::F64, ScalarType::F16, ScalarType::BF16, ScalarType::I32,
+              ScalarType::I64, ScalarType::I8,  ScalarType::Bool};
+    for (int i = 0; i < kNumScalarTypes; ++i)
+      if (const auto type = static_cast<ScalarType>(i); type != ScalarType::Index)
+        types_.push_back(type);
+  }
+
   void make_extents() {
     constexpr std::string_view kNames[] = {"M", "N", "K"};
     const int count = random_.between(1, 3);
@@ -237,7 +245,7 @@ class Generator {
 
   // A plain fold of this type, or of a float type under a cast.
   Expr make_fold(ScalarType type) {
-    const bool under_cast = is_float(type) && random_.chance(30);
+    const bool under_cast = is_storage_float(type) || (is_float(type) && random_.chance(30));
     const ScalarType body_type = under_cast ? ScalarType::F32 : type;
     const std::size_t outer = vars_.size();
     const Ranges ranges = make_ranges();
@@ -251,12 +259,13 @@ class Generator {
   }
 
   // A monoid of the language for values of this type, or a declared one; the types of its fields.
-  Symbol pick_monoid(ScalarType type, bool simple, std::vector<ScalarType>& types) {
+  Symbol pick_monoid(ScalarType type, std::vector<ScalarType>& types) {
     types = {type};
     if (type == ScalarType::Bool)
       return context_.symbol(monoid_text(random_.chance(50) ? Monoid::And : Monoid::Or));
-    if (!simple && random_.chance(30)) return declared_monoid(types);
-    if (!simple && random_.chance(40)) {
+    // Values that are stored and not computed with have no sum: some other monoid.
+    if (is_storage_float(type) || random_.chance(30)) return declared_monoid(types);
+    if (random_.chance(40)) {
       types.push_back(ScalarType::I64);
       return context_.symbol(monoid_text(random_.chance(50) ? Monoid::ArgMin : Monoid::ArgMax));
     }
@@ -306,7 +315,7 @@ class Generator {
   Expr make_reduction(ScalarType type) {
     Fold fold;
     std::vector<ScalarType> types;
-    fold.monoid = pick_monoid(type, false, types);
+    fold.monoid = pick_monoid(type, types);
     const std::vector<Expr> on_empty =
         random_.chance(60) ? make_values(types, 1) : std::vector<Expr>();
     const std::size_t outer = vars_.size();
@@ -336,7 +345,7 @@ class Generator {
     std::vector<Symbol> state;
     std::vector<Expr> base, body;
     if (random_.chance(50)) {
-      fold.monoid = pick_monoid(equation.type, false, types);
+      fold.monoid = pick_monoid(equation.type, types);
       body = make_values(types, options_.max_depth - 1);
     } else {
       fold.monoid = context_.symbol(monoid_text(Monoid::Last));
@@ -363,6 +372,8 @@ class Generator {
     if (type == ScalarType::Bool)
       return context_.op(OpCode::Or, {term, context_.op(OpCode::Not, {before})});
     if (!is_float(type)) return context_.add(before, term);
+    if (is_storage_float(type))
+      return context_.cast(type, within(next_state(number(before), number(term)), type));
     return context_.add(context_.mul(before, context_.real(type, 0.5)), term);
   }
 
@@ -373,7 +384,7 @@ class Generator {
     if (last)
       fold.monoid = context_.symbol(monoid_text(Monoid::Last));
     else
-      fold.monoid = pick_monoid(equation.type, false, types);
+      fold.monoid = pick_monoid(equation.type, types);
     const std::vector<Expr> base = make_values(types, 2);
     const std::vector<BoundVar> outer = vars_;
     vars_.clear();
@@ -402,11 +413,19 @@ class Generator {
       return context_.select(value(ScalarType::Bool, depth - 1), value(type, depth - 1),
                              value(type, depth - 1));
     if (choice == 3 && type != ScalarType::Bool) return conversion(type, depth - 1);
-    if (choice == 4 && is_float(type)) {
-      const std::vector<ScalarType> grids = {ScalarType::BF16, ScalarType::F16, ScalarType::F32};
-      return context_.round_to(random_.pick(grids), value(type, depth - 1));
-    }
+    if (choice == 4 && is_float(type) && is_number(type)) return rounding(type, depth - 1);
+    if (!is_number(type) && type != ScalarType::Bool) return conversion(type, depth - 1);
     return operation(type, depth - 1);
+  }
+
+  Expr rounding(ScalarType type, int depth) {
+    std::vector<ScalarType> grids;
+    for (int i = 0; i < kNumScalarTypes; ++i)
+      if (const auto grid = static_cast<ScalarType>(i); is_float(grid)) grids.push_back(grid);
+    const ScalarType grid = random_.pick(grids);
+    Expr inner = value(type, depth);
+    if (options_.defined) inner = within(inner, grid);
+    return context_.round_to(grid, inner);
   }
 
   // Any row of ops.def whose result has this type.
@@ -414,12 +433,8 @@ class Generator {
     std::vector<OpCode> fitting;
     for (int i = 0; i < kNumOps; ++i) {
       const auto op = static_cast<OpCode>(i);
-      const TypeRule rule = op_info(op).rule;
-      const bool logical = rule == TypeRule::Compare || rule == TypeRule::Logic;
-      const bool numeric = rule == TypeRule::Arithmetic ||
-                           (rule == TypeRule::Float && is_float(type)) ||
-                           (rule == TypeRule::Integer && !is_float(type));
-      if (type == ScalarType::Bool ? logical : numeric) fitting.push_back(op);
+      const bool compares = op_info(op).rule == TypeRule::Compare;
+      if (compares ? type == ScalarType::Bool : op_accepts(op, type)) fitting.push_back(op);
     }
     const OpCode op = random_.pick(fitting);
     ScalarType operand = type;
@@ -438,6 +453,17 @@ class Generator {
     if (random_.chance(50)) return ScalarType::Index;
     const ScalarType type = random_.pick(types_);
     return type == ScalarType::Bool ? ScalarType::F32 : type;
+  }
+
+  // A value that the float type `to` holds but for rounding.
+  Expr within(Expr x, ScalarType to) {
+    if (!is_float(to) || !is_number(x.type())) return x;
+    const double most = std::min(100.0, largest_finite(to));
+    const double least = type_info(to).specials == Specials::Scale ? 0.5 : -most;
+    const ScalarType from = x.type();
+    const bool narrow = most < 100 || least > 0;
+    if (!narrow && (is_float(from) || from == ScalarType::Index)) return x;
+    return narrow ? clamp(x, is_unsigned(from) ? std::max(least, 0.0) : least, most) : x;
   }
 
   Expr clamp(Expr x, double low, double high) {
@@ -472,17 +498,45 @@ class Generator {
     ScalarType from = random_.pick(types_);
     if (random_.chance(30)) from = ScalarType::Index;
     Expr inner = from == ScalarType::Index ? index_value() : value(from, depth);
-    if (options_.defined && is_float(from) && !is_float(type)) inner = clamp(inner, -100, 100);
-    return context_.cast(type, inner);
+    if (saturates(from, type) && random_.chance(30))
+      return options_.defined && type_info(type).specials == Specials::Scale
+                 ? context_.saturate(type, positive(inner))
+                 : context_.saturate(type, inner);
+    return cast(type, inner);
+  }
+
+  // A conversion that is defined where that is asked for.
+  Expr cast(ScalarType type, Expr inner) {
+    const ScalarType from = inner.type();
+    if (!options_.defined || from == type) return context_.cast(type, inner);
+    if (from == ScalarType::U64 && type == ScalarType::Index)
+      return context_.cast(type, context_.min(inner, context_.constant(from, 100)));
+    if (is_float(from) && !is_float(type) && type != ScalarType::Bool)
+      return context_.cast(type, whole_within(inner, type));
+    return context_.cast(type, within(number(inner), type));
+  }
+
+  // As f32 where the type is only stored.
+  Expr number(Expr x) { return is_storage_float(x.type()) ? context_.cast(ScalarType::F32, x) : x; }
+  Expr positive(Expr x) {
+    x = number(x);
+    return context_.max(x, context_.constant(x.type(), 1));
+  }
+
+  Expr whole_within(Expr x, ScalarType to) {
+    const double most = std::min(100.0, integer_value(to, greatest_integer(to)));
+    return clamp(number(x), std::max(-100.0, integer_value(to, lowest_integer(to))), most);
   }
 
   Expr leaf(ScalarType type) {
     if (random_.chance(65)) return read(type);
     if (type == ScalarType::Bool) return context_.lt(index_value(), index_value());
-    if (random_.chance(30)) return context_.cast(type, index_value());
+    if (random_.chance(30)) return cast(type, index_value());
     if (is_float(type)) {
       constexpr double kValues[] = {0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 0.1, -0.75, 3.25, 1e-3};
-      return context_.real(type, kValues[random_.between(0, 9)]);
+      const double value = kValues[random_.between(0, 9)];
+      const bool scale = type_info(type).specials == Specials::Scale;
+      return context_.real(type, scale ? std::fabs(value) : value);
     }
     return context_.integer(type, random_.between(-4, 9));
   }
@@ -525,10 +579,9 @@ class Generator {
     for (Expr size : tensor.shape) indices.push_back(index_below(size, guard));
     Expr element = context_.read(tensor.name, indices, tensor.type);
     element = context_.select(guard, element, zero(tensor.type));
-    const bool narrows = is_float(tensor.type) && !is_float(type);
-    if (options_.defined && is_float(tensor.type) && (narrows || tensor.may_be_huge))
+    if (options_.defined && is_float(tensor.type) && tensor.may_be_huge && is_number(tensor.type))
       element = clamp(element, -100, 100);
-    return context_.cast(type, element);
+    return cast(type, element);
   }
 
   Expr zero(ScalarType type) { return context_.constant(type, 0); }

@@ -101,7 +101,7 @@ Result<Interpretation> interpret_all(const Algorithm& algorithm, const Bindings&
         auto& low = out.low[input.name] = tensor.data;
         auto& high = out.high[input.name] = tensor.data;
         for (std::size_t i = 0; i < low.size(); ++i)
-          if (std::isnan(low[i].f)) no_claim(true, &low[i], &high[i]);
+          if (std::isnan(low[i].f)) no_claim(input.type, &low[i], &high[i]);
       }
     }
     publish(input.name, tensor, !is_float(input.type));
@@ -135,12 +135,12 @@ Result<Interpretation> interpret_all(const Algorithm& algorithm, const Bindings&
   return out;
 }
 
-double bound_of(bool floating, Scalar value, Scalar low, Scalar high) {
+double bound_of(ScalarType type, Scalar value, Scalar low, Scalar high) {
   const double inf = std::numeric_limits<double>::infinity();
-  if (!floating) {
+  if (!is_float(type)) {
     if (low.i == high.i) return 0;
-    const double v = static_cast<double>(value.i);
-    return std::max(static_cast<double>(high.i) - v, v - static_cast<double>(low.i));
+    const double v = integer_value(type, value.i);
+    return std::max(integer_value(type, high.i) - v, v - integer_value(type, low.i));
   }
   if (!claims(low.f, high.f) || std::isnan(value.f)) return inf;
   if (low.f == high.f && low.f == value.f) return 0;
@@ -165,11 +165,10 @@ Result<std::map<Symbol, BoundedTensor>> interpret_with_bound(const Algorithm& al
   for (auto& [name, tensor] : all.values) {
     BoundedTensor& bounded = out[name];
     bounded.bound.resize(tensor.data.size());
-    const bool floating = is_float(tensor.type);
     const std::vector<Scalar>& low = all.low.at(name);
     const std::vector<Scalar>& high = all.high.at(name);
     for (std::size_t i = 0; i < tensor.data.size(); ++i)
-      bounded.bound[i] = bound_of(floating, tensor.data[i], low[i], high[i]);
+      bounded.bound[i] = bound_of(tensor.type, tensor.data[i], low[i], high[i]);
     bounded.value = std::move(tensor);
   }
   return out;
@@ -190,8 +189,8 @@ std::optional<BoundViolation> find_violation(const BoundedTensor& reference, con
     const Scalar a = reference.value.data[i];
     const Scalar b = got.data[i];
     const bool same = floating ? a.f == b.f : a.i == b.i;
-    const double x = floating ? a.f : static_cast<double>(a.i);
-    const double y = floating ? b.f : static_cast<double>(b.i);
+    const double x = floating ? a.f : integer_value(got.type, a.i);
+    const double y = floating ? b.f : integer_value(got.type, b.i);
     if (same || (bound > 0 && std::fabs(y - x) <= bound)) continue;
     violation.cell.resize(got.shape.size());
     auto rest = static_cast<std::int64_t>(i);

@@ -10,6 +10,8 @@
 #include <cmath>
 #include <limits>
 
+#include "frontend/ir/evaluate.h"
+#include "frontend/ir/int_range.h"
 #include "frontend/ir/math_table.h"
 
 namespace tilewright::ir {
@@ -31,9 +33,7 @@ template <ScalarType T>
 inline double grid(double x) {
   if constexpr (T == ScalarType::F64) return x;
   if constexpr (T == ScalarType::F32) return static_cast<double>(static_cast<float>(x));
-  if constexpr (T == ScalarType::BF16 || T == ScalarType::F16)
-    return round_to_16(T, static_cast<double>(static_cast<float>(x)));
-  return x;
+  return round_narrow(T, static_cast<double>(static_cast<float>(x)));
 }
 
 // Below 1e-290 the relative step no longer covers the rounding of f64 itself.
@@ -251,6 +251,7 @@ void float_op(OpCode op, ScalarType type, int arity, bool square, const Columns&
       if (op == OpCode::Sub && fast_f32<OpCode::Sub>(at, n)) return;
       return float_loop<ScalarType::F32>(op, arity, square, at, n);
     case ScalarType::F16: return float_loop<ScalarType::F16>(op, arity, square, at, n);
+    case ScalarType::TF32: return float_loop<ScalarType::TF32>(op, arity, square, at, n);
     default: return float_loop<ScalarType::BF16>(op, arity, square, at, n);
   }
 }
@@ -268,11 +269,17 @@ std::pair<bool, bool> compare(OpCode op, V al, V ah, V bl, V bh) {
   }
 }
 
-void compare_loop(OpCode op, bool floating, const Columns& at, int n) {
+IntRange range_of(ScalarType type, const Columns& at, int i, int l) {
+  return {wide(type, at.low[i][l].i), wide(type, at.high[i][l].i)};
+}
+
+void compare_loop(OpCode op, ScalarType type, const Columns& at, int n) {
   for (int l = 0; l < n; ++l) {
     std::pair<bool, bool> truth{false, true};
-    if (!floating) {
-      truth = compare(op, at.low[0][l].i, at.high[0][l].i, at.low[1][l].i, at.high[1][l].i);
+    if (!is_float(type)) {
+      const IntRange a = range_of(type, at, 0, l);
+      const IntRange b = range_of(type, at, 1, l);
+      truth = compare(op, a.low, a.high, b.low, b.high);
     } else if (claim({at.low[0][l].f, at.high[0][l].f}) &&
                claim({at.low[1][l].f, at.high[1][l].f})) {
       truth = compare(op, at.low[0][l].f, at.high[0][l].f, at.low[1][l].f, at.high[1][l].f);
@@ -295,127 +302,81 @@ void logic_loop(OpCode op, const Columns& at, int n) {
   }
 }
 
-__extension__ using Wide = __int128;
-struct IntRange {
-  Wide low;
-  Wide high;
-};
-constexpr IntRange kAnyInt{kIntMin, kIntMax};
-
-IntRange int_product(IntRange a, IntRange b) {
-  const Wide p[] = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
-  return {*std::min_element(p, p + 4), *std::max_element(p, p + 4)};
-}
-
-Wide floor_quotient(Wide a, Wide b) {
-  const Wide q = a / b;
-  return a % b != 0 && (a % b < 0) != (b < 0) ? q - 1 : q;
-}
-
-IntRange int_range(OpCode op, IntRange a, IntRange b, IntRange c) {
-  switch (op) {
-    case OpCode::Add: return {a.low + b.low, a.high + b.high};
-    case OpCode::Sub: return {a.low - b.high, a.high - b.low};
-    case OpCode::Mul: return int_product(a, b);
-    case OpCode::Fma: {
-      const IntRange p = int_product(a, b);
-      return {p.low + c.low, p.high + c.high};
-    }
-    case OpCode::Neg: return {-a.high, -a.low};
-    case OpCode::Abs:
-      if (a.low >= 0) return a;
-      return {a.high <= 0 ? -a.high : Wide{0}, std::max(-a.low, a.high)};
-    case OpCode::Min: return {std::min(a.low, b.low), std::min(a.high, b.high)};
-    case OpCode::Max: return {std::max(a.low, b.low), std::max(a.high, b.high)};
-    case OpCode::Div: {
-      if (b.low <= 0 && b.high >= 0) return kAnyInt;
-      const Wide q[] = {floor_quotient(a.low, b.low), floor_quotient(a.low, b.high),
-                        floor_quotient(a.high, b.low), floor_quotient(a.high, b.high)};
-      return {*std::min_element(q, q + 4), *std::max_element(q, q + 4)};
-    }
-    case OpCode::Mod:
-      if (b.low <= 0 && b.high >= 0) return kAnyInt;
-      if (a.low == a.high && b.low == b.high) {
-        const Wide r = a.low - floor_quotient(a.low, b.low) * b.low;
-        return {r, r};
-      }
-      return {std::min(b.low + 1, Wide{0}), std::max(b.high - 1, Wide{0})};
-    default: return kAnyInt;
-  }
-}
-
-IntRange limits_of(ScalarType type) {
-  if (type == ScalarType::I8) return {-128, 127};
-  if (type == ScalarType::I32)
-    return {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
-  return kAnyInt;
+void put(const IntRange& range, const Columns& at, int l) {
+  at.out_low[l].i = static_cast<std::int64_t>(range.low);
+  at.out_high[l].i = static_cast<std::int64_t>(range.high);
 }
 
 void int_loop(OpCode op, ScalarType type, const Columns& at, int n) {
   const IntRange limits = limits_of(type);
-  auto range = [&](int i, int l) { return IntRange{at.low[i][l].i, at.high[i][l].i}; };
   for (int l = 0; l < n; ++l) {
-    IntRange out = int_range(op, range(0, l), range(1, l), range(2, l));
+    IntRange out =
+        int_range(op, range_of(type, at, 0, l), range_of(type, at, 1, l), range_of(type, at, 2, l));
     // A wrapped result may be anything of the type.
     if (out.low < limits.low || out.high > limits.high) out = limits;
-    at.out_low[l].i = static_cast<std::int64_t>(out.low);
-    at.out_high[l].i = static_cast<std::int64_t>(out.high);
+    put(out, at, l);
   }
 }
 
 double to_grid(ScalarType type, double x) { return round_to_type(type, x); }
 
+// The hull of a range and of its ends moved by f; without a claim where f leaves the numbers.
+template <class F>
+Range hull_with(Range a, F&& f) {
+  if (!claim(a)) return a;
+  const Range moved{f(a.low), f(a.high)};
+  if (!(moved.low <= moved.high)) return kNoClaim;
+  return {std::min(a.low, moved.low), std::max(a.high, moved.high)};
+}
+
+void put(const Range& range, const Columns& at, int l) {
+  at.out_low[l].f = range.low;
+  at.out_high[l].f = range.high;
+}
+
 void float_cast(ScalarType to, const Columns& at, int n) {
-  for (int l = 0; l < n; ++l) {
-    Range a{at.low[0][l].f, at.high[0][l].f};
-    if (claim(a)) {
-      a.low = std::min(a.low, to_grid(to, a.low));
-      a.high = std::max(a.high, to_grid(to, a.high));
-    }
-    at.out_low[l].f = a.low;
-    at.out_high[l].f = a.high;
-  }
+  for (int l = 0; l < n; ++l)
+    put(hull_with({at.low[0][l].f, at.high[0][l].f}, [&](double x) { return to_grid(to, x); }), at,
+        l);
 }
 
 void float_to_int(ScalarType to, const Columns& at, int n) {
-  const IntRange limits = limits_of(to);
+  const IntRange limits = to == ScalarType::Bool ? IntRange{0, 1} : limits_of(to);
+  const double below = static_cast<double>(limits.low);
+  const double beyond = static_cast<double>(limits.high + 1);
   for (int l = 0; l < n; ++l) {
     const double low = std::trunc(at.low[0][l].f);
     const double high = std::trunc(at.high[0][l].f);
-    const bool fits =
-        low >= static_cast<double>(limits.low) &&
-        (to == ScalarType::I8 || to == ScalarType::I32 ? high <= static_cast<double>(limits.high)
-                                                       : high < 0x1p63);
-    at.out_low[l].i = fits ? static_cast<std::int64_t>(low) : static_cast<std::int64_t>(limits.low);
-    at.out_high[l].i =
-        fits ? static_cast<std::int64_t>(high) : static_cast<std::int64_t>(limits.high);
+    const bool fits = low >= below && high < beyond;
+    put(fits ? IntRange{static_cast<Wide>(low), static_cast<Wide>(high)} : limits, at, l);
   }
 }
 
-void int_to_float(ScalarType to, const Columns& at, int n) {
-  for (int l = 0; l < n; ++l) {
-    double low = static_cast<double>(at.low[0][l].i);
-    double high = static_cast<double>(at.high[0][l].i);
-    if (std::fabs(low) > 0x1p53) low -= step_of(low);
-    if (std::fabs(high) > 0x1p53) high += step_of(high);
-    at.out_low[l].f = std::min(low, to_grid(to, low));
-    at.out_high[l].f = std::max(high, to_grid(to, high));
-    // 16-bit conversions go through f32.
-    at.out_low[l].f = std::min(at.out_low[l].f, to_grid(to, to_grid(ScalarType::F32, low)));
-    at.out_high[l].f = std::max(at.out_high[l].f, to_grid(to, to_grid(ScalarType::F32, high)));
-  }
+Range int_as_float(ScalarType from, ScalarType to, Scalar a, Scalar b) {
+  double low = integer_value(from, a.i);
+  double high = integer_value(from, b.i);
+  if (std::fabs(low) > 0x1p53) low -= step_of(low);
+  if (std::fabs(high) > 0x1p53) high += step_of(high);
+  // Narrow conversions go through f32.
+  const Range direct = hull_with({low, high}, [&](double x) { return to_grid(to, x); });
+  return hull_with(direct, [&](double x) { return to_grid(to, to_grid(ScalarType::F32, x)); });
+}
+
+void int_to_float(ScalarType from, ScalarType to, const Columns& at, int n) {
+  for (int l = 0; l < n; ++l) put(int_as_float(from, to, at.low[0][l], at.high[0][l]), at, l);
 }
 
 void cast_loop(ScalarType from, ScalarType to, const Columns& at, int n) {
   if (is_float(from) && is_float(to)) return float_cast(to, at, n);
-  if (is_float(to)) return int_to_float(to, at, n);
+  if (is_float(to)) return int_to_float(from, to, at, n);
   if (to == ScalarType::Bool) {
     for (int l = 0; l < n; ++l) {
       const bool floating = is_float(from);
       const bool zero = floating ? at.low[0][l].f == 0 && at.high[0][l].f == 0
                                  : at.low[0][l].i == 0 && at.high[0][l].i == 0;
+      const IntRange whole = range_of(from, at, 0, l);
       const bool with_zero = floating ? at.low[0][l].f <= 0 && at.high[0][l].f >= 0
-                                      : at.low[0][l].i <= 0 && at.high[0][l].i >= 0;
+                                      : whole.low <= 0 && whole.high >= 0;
       at.out_low[l].i = !with_zero;
       at.out_high[l].i = !zero;
     }
@@ -424,9 +385,32 @@ void cast_loop(ScalarType from, ScalarType to, const Columns& at, int n) {
   if (is_float(from)) return float_to_int(to, at, n);
   const IntRange limits = limits_of(to);
   for (int l = 0; l < n; ++l) {
-    const bool fits = at.low[0][l].i >= limits.low && at.high[0][l].i <= limits.high;
-    at.out_low[l].i = fits ? at.low[0][l].i : static_cast<std::int64_t>(limits.low);
-    at.out_high[l].i = fits ? at.high[0][l].i : static_cast<std::int64_t>(limits.high);
+    const IntRange a = range_of(from, at, 0, l);
+    put(a.low >= limits.low && a.high <= limits.high ? a : limits, at, l);
+  }
+}
+
+// To integers the conversion is part of the meaning; to floats the limits are, and a rounding that a program
+// adds.
+void saturate_loop(ScalarType from, ScalarType to, const Columns& at, int n) {
+  const double most = largest_finite(to);
+  const double least = type_info(to).specials == Specials::Scale ? 0.0 : -most;
+  for (int l = 0; l < n; ++l) {
+    const Scalar a = at.low[0][l];
+    const Scalar b = at.high[0][l];
+    if (!is_float(to)) {
+      put(IntRange{wide(to, evaluate_saturate(from, to, a).i),
+                   wide(to, evaluate_saturate(from, to, b).i)},
+          at, l);
+      continue;
+    }
+    const Range value = is_float(from) ? Range{a.f, b.f} : int_as_float(from, to, a, b);
+    Range out = kNoClaim;
+    if (claim(value) && !(least == 0.0 && value.low < 0)) {
+      const Range limited{std::clamp(value.low, least, most), std::clamp(value.high, least, most)};
+      out = hull_with(limited, [&](double x) { return saturate_to_type(to, x); });
+    }
+    put(out, at, l);
   }
 }
 
@@ -436,18 +420,16 @@ void round_loop(ScalarType type, ScalarType target, const Columns& at, int n) {
     Range a{at.low[0][l].f, at.high[0][l].f};
     if (claim(a)) {
       a = {to_grid(target, a.low), to_grid(target, a.high)};
-      a.low = std::min(a.low, to_grid(type, a.low));
-      a.high = std::max(a.high, to_grid(type, a.high));
+      a = a.low <= a.high ? hull_with(a, [&](double x) { return to_grid(type, x); }) : kNoClaim;
     }
-    at.out_low[l].f = a.low;
-    at.out_high[l].f = a.high;
+    put(a, at, l);
   }
 }
 
 void op_step(const Op& op, bool square, const Columns& at, int n) {
   const ScalarType type = op.args[0].type();
   const OpInfo& info = op_info(op.op);
-  if (info.rule == TypeRule::Compare) return compare_loop(op.op, is_float(type), at, n);
+  if (info.rule == TypeRule::Compare) return compare_loop(op.op, type, at, n);
   if (info.rule == TypeRule::Logic) return logic_loop(op.op, at, n);
   if (is_float(type)) return float_op(op.op, type, info.arity, square, at, n);
   int_loop(op.op, type, at, n);
@@ -457,13 +439,13 @@ void op_step(const Op& op, bool square, const Columns& at, int n) {
 
 bool claims(double low, double high) { return claim({low, high}); }
 
-void no_claim(bool floating, Scalar* low, Scalar* high) {
-  if (floating) {
+void no_claim(ScalarType type, Scalar* low, Scalar* high) {
+  if (is_float(type)) {
     low->f = -kInf;
     high->f = kInf;
   } else {
-    low->i = kIntMin;
-    high->i = kIntMax;
+    low->i = is_integer(type) ? lowest_integer(type) : kIntMin;
+    high->i = is_integer(type) ? greatest_integer(type) : kIntMax;
   }
 }
 
@@ -479,6 +461,8 @@ void interval_step(const Instr& instr, TapeFrame& frame, int n) {
     return op_step(*op, instr.args[0] == instr.args[1], at, n);
   if (const auto* cast = instr.expr.as<Cast>())
     return cast_loop(cast->value.type(), instr.expr.type(), at, n);
+  if (const auto* saturate = instr.expr.as<Saturate>())
+    return saturate_loop(saturate->value.type(), instr.expr.type(), at, n);
   if (const auto* round = instr.expr.as<RoundTo>())
     return round_loop(round->type, round->grid, at, n);
 }
@@ -548,8 +532,8 @@ inline void FoldIntervals::add_term(std::size_t lane, double low, double high) {
 }
 
 namespace {
-inline double as_double(Scalar x, bool floating) {
-  return floating ? x.f : static_cast<double>(x.i);
+inline double as_double(Scalar x, ScalarType type) {
+  return is_float(type) ? x.f : integer_value(type, x.i);
 }
 }  // namespace
 
@@ -581,15 +565,13 @@ void FoldIntervals::add(const Scalar* low, const Scalar* high, int n, const std:
   }
   for (int l = 0; l < n; ++l)
     if (!mask || mask[l])
-      add_term(static_cast<std::size_t>(l), as_double(low[l], floating),
-               as_double(high[l], floating));
+      add_term(static_cast<std::size_t>(l), as_double(low[l], type_), as_double(high[l], type_));
 }
 
 void FoldIntervals::add_to_one(const Scalar* low, const Scalar* high, int n,
                                const std::uint8_t* mask) {
-  const bool floating = is_float(type_);
   for (int l = 0; l < n; ++l)
-    if (!mask || mask[l]) add_term(0, as_double(low[l], floating), as_double(high[l], floating));
+    if (!mask || mask[l]) add_term(0, as_double(low[l], type_), as_double(high[l], type_));
 }
 
 // n terms t with computed values in their intervals, in any order: the rounding errors of the n
@@ -601,7 +583,7 @@ void FoldIntervals::finish_sum(std::size_t lane, double* low, double* high) cons
   *low = low_[lane];
   *high = high_[lane];
   if (n == 0) return;
-  const bool short_type = type_ == ScalarType::BF16 || type_ == ScalarType::F16;
+  const bool short_type = type_info(type_).digits() < type_info(ScalarType::F32).digits();
   const double u = unit_roundoff(type_) + (short_type ? 0x1p-23 : 0.0) + 0x1p-52;
   const double nu = n * u;
   const double factor = n < 2 ? 0.0 : nu < 0.5 ? nu / (1 - nu) : 2 * nu;
@@ -626,7 +608,7 @@ void FoldIntervals::finish_product(std::size_t lane, double* low, double* high) 
   *low = low_[lane];
   *high = high_[lane];
   if (n < 2) return;
-  const bool short_type = type_ == ScalarType::BF16 || type_ == ScalarType::F16;
+  const bool short_type = type_info(type_).digits() < type_info(ScalarType::F32).digits();
   const double u = unit_roundoff(type_) + (short_type ? 0x1p-23 : 0.0) + 0x1p-52;
   const double growth = std::expm1(n * std::log1p(u)) * (1 + 0x1p-40);
   if (!(magnitude_[lane] * (1 + growth) <= largest_finite(type_) * (1 - 0x1p-40))) {

@@ -15,7 +15,7 @@ void interval_step(const Instr& instr, TapeFrame& frame, int n);
 // One conversion of `n` values.
 void interval_cast(ScalarType from, ScalarType to, const Scalar* low, const Scalar* high,
                    Scalar* out_low, Scalar* out_high, int n);
-void no_claim(bool floating, Scalar* low, Scalar* high);
+void no_claim(ScalarType type, Scalar* low, Scalar* high);
 bool claims(double low, double high);
 
 // The interval of a fold in any order, with or without fused products, over lanes.

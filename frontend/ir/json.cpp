@@ -73,6 +73,14 @@ bool FieldReader::read(const Json& json, OpCode& out) {
   return refuse("an operation such as `Add` is needed here");
 }
 
+bool FieldReader::read(const Json& json, Monoid& out) {
+  const std::string* text = json.as_string();
+  const Monoid monoid = text ? monoid_of_name(*text) : Monoid::Declared;
+  if (monoid == Monoid::Declared) return refuse("a reduction such as `sum` is needed here");
+  out = monoid;
+  return true;
+}
+
 bool FieldReader::read(const Json& json, std::int64_t& out) {
   if (!json.as_integer()) return refuse("an integer is needed here");
   out = *json.as_integer();
@@ -123,8 +131,9 @@ struct ExprBuilder {
   }
   Expr operator()(const FloatConst& n) {
     if (!is_float(n.type)) return refuse("a float constant has a float type");
-    if (!std::isnan(n.value) && std::bit_cast<std::uint64_t>(round_to_type(n.type, n.value)) !=
-                                    std::bit_cast<std::uint64_t>(n.value))
+    if (std::isnan(n.value) ? !has_nan(n.type)
+                            : std::bit_cast<std::uint64_t>(round_to_type(n.type, n.value)) !=
+                                  std::bit_cast<std::uint64_t>(n.value))
       return refuse("the number is not on the grid of its type");
     return context.real(n.type, n.value);
   }
@@ -151,8 +160,13 @@ struct ExprBuilder {
     if (n.type == ScalarType::Bool) return refuse("there is no conversion to `bool`");
     return context.cast(n.type, n.value);
   }
+  Expr operator()(const Saturate& n) {
+    if (!saturates(n.value.type(), n.type)) return refuse("`saturate` makes integers and floats");
+    return context.saturate(n.type, n.value);
+  }
   Expr operator()(const RoundTo& n) {
-    if (!is_float(n.grid) || !is_float(n.value.type())) return refuse("`round_to` takes floats");
+    if (!is_float(n.grid) || !op_accepts(OpCode::Rint, n.value.type()))
+      return refuse("`round_to` takes floats");
     return typed(context.round_to(n.grid, n.value), n.type);
   }
   Expr operator()(const Fold& n) {

@@ -17,6 +17,7 @@ struct FieldWriter {
   Json value(Symbol symbol) const { return Json(symbol.text()); }
   Json value(ScalarType type) const { return Json(type_text(type)); }
   Json value(OpCode op) const { return Json(op_info(op).name); }
+  Json value(Monoid monoid) const { return Json(monoid_text(monoid)); }
   Json value(std::int64_t number) const { return Json(number); }
   Json value(bool truth) const { return Json(truth); }
   // NaN and infinities as strings: JSON has no numbers for them.
@@ -26,15 +27,18 @@ struct FieldWriter {
 // Adds every declared field to an object.
 template <class Writer, class Node>
 void write_fields(const Writer& writer, const Node& node, Json& object) {
-  for_each_field(node, [&](std::string_view name, const auto& value) {
+  auto write = [&](const auto& declared) {
+    const auto& value = node.*(declared.member);
+    if (declared.optional && node_detail::equal_value(value, Node().*(declared.member))) return;
     if constexpr (requires { writer.value(value); }) {
-      object.set(name, writer.value(value));
+      object.set(declared.name, writer.value(value));
     } else {
       Json list = Json::array();
       for (const auto& element : value) list.push(writer.value(element));
-      object.set(name, std::move(list));
+      object.set(declared.name, std::move(list));
     }
-  });
+  };
+  std::apply([&](const auto&... fields) { (write(fields), ...); }, Node::fields);
 }
 
 // Reads values; the first mistake is kept with its path, and everything after it is void.
@@ -46,6 +50,7 @@ class FieldReader {
   bool read(const Json& json, Symbol& out);
   bool read(const Json& json, ScalarType& out);
   bool read(const Json& json, OpCode& out);
+  bool read(const Json& json, Monoid& out);
   bool read(const Json& json, std::int64_t& out);
   bool read(const Json& json, bool& out);
   bool read(const Json& json, double& out);
@@ -90,7 +95,9 @@ class FieldReader {
   static bool read_fields(Self& self, const Json& json, Node& node) {
     return std::apply(
         [&](const auto&... fields) {
-          return (member(self, json, fields.name, node.*(fields.member)) && ...);
+          return (((fields.optional && !json.find(fields.name)) ||
+                   member(self, json, fields.name, node.*(fields.member))) &&
+                  ...);
         },
         Node::fields);
   }

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Compiled at -O3 and without contraction (cmake/TilewrightRoom.cmake). f32 + - * / sqrt go through
-// f64 and one rounding, which is exact because 53 >= 2 * 24 + 2; 16-bit types round that once more.
+// f64 and one rounding, which is exact because 53 >= 2 * 24 + 2; narrower types round that once more.
 #include "frontend/ir/kernels.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "frontend/ir/math_scalar_builder.h"
 #include "frontend/ir/math_table.h"
+#include "frontend/ir/random_bits.h"
 
 namespace tilewright::ir {
 
@@ -33,18 +36,24 @@ inline double round_digits(double x, int digits, int min_place, double largest) 
   return std::copysign(rounded, x);
 }
 
+constexpr double power_of_two(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
+
 template <ScalarType T>
 inline double round_once(double x) {
+  constexpr TypeInfo info = type_info(T);
   if constexpr (T == ScalarType::F64) {
     return x;
   } else if constexpr (T == ScalarType::F32) {
     return static_cast<double>(static_cast<float>(x));
-  } else if constexpr (T == ScalarType::F16) {
-    if (std::fabs(x) > 1e6) return std::copysign(kInfinity, x);
-    return round_digits(x, 11, -24, 65504.0);
+  } else if constexpr (info.specials == Specials::Ieee) {
+    if (std::fabs(x) > power_of_two(info.max_exponent() + 2)) return std::copysign(kInfinity, x);
+    return round_digits(x, info.digits(), info.min_place(),
+                        static_cast<double>(info.largest_units()) *
+                            power_of_two(info.max_exponent() - info.mantissa_bits));
   } else {
-    if (std::fabs(x) > 1e39) return std::copysign(kInfinity, x);
-    return round_digits(x, 8, -133, 0x1.fep127);
+    return round_to_type(T, x);
   }
 }
 
@@ -58,36 +67,6 @@ inline double finish(double x) {
   } else {
     return round_once<T>(static_cast<double>(static_cast<float>(x)));
   }
-}
-
-constexpr bool float_type(ScalarType type) {
-  return type == ScalarType::BF16 || type == ScalarType::F16 || type == ScalarType::F32 ||
-         type == ScalarType::F64;
-}
-constexpr bool int_type(ScalarType type) {
-  return type == ScalarType::I8 || type == ScalarType::I32 || type == ScalarType::I64;
-}
-
-constexpr TypeRule kRules[] = {
-#define TILEWRIGHT_OP(name, text, syntax, precedence, arity, rule) TypeRule::rule,
-#include "frontend/ir/ops.def"
-#undef TILEWRIGHT_OP
-};
-constexpr int kArities[] = {
-#define TILEWRIGHT_OP(name, text, syntax, precedence, arity, rule) arity,
-#include "frontend/ir/ops.def"
-#undef TILEWRIGHT_OP
-};
-
-constexpr bool accepts(OpCode op, ScalarType type) {
-  switch (kRules[static_cast<int>(op)]) {
-    case TypeRule::Arithmetic: return type != ScalarType::Bool;
-    case TypeRule::Integer: return type == ScalarType::Index || int_type(type);
-    case TypeRule::Float: return float_type(type);
-    case TypeRule::Compare: return true;
-    case TypeRule::Logic: return type == ScalarType::Bool;
-  }
-  return false;
 }
 
 template <ScalarType T>
@@ -134,9 +113,9 @@ inline bool compare(V a, V b) {
 
 template <ScalarType T>
 inline std::int64_t wrap(std::uint64_t x) {
-  if constexpr (T == ScalarType::I8) return static_cast<std::int8_t>(x);
-  if constexpr (T == ScalarType::I32) return static_cast<std::int32_t>(x);
-  return static_cast<std::int64_t>(x);
+  constexpr int unused = is_integer(T) ? 64 - type_info(T).width : 0;
+  if constexpr (is_unsigned(T)) return static_cast<std::int64_t>(x << unused >> unused);
+  return static_cast<std::int64_t>(x << unused) >> unused;
 }
 
 // Index is the mathematical integers: leaving 64 bits is undefined here. The others wrap.
@@ -162,22 +141,69 @@ inline std::int64_t divide(std::int64_t a, std::int64_t b, bool& undefined) {
     undefined = true;
     return 0;
   }
-  if (b == -1) return O == OpCode::Mod ? 0 : ring_op<OpCode::Sub, T>(0, a, undefined);
-  const std::int64_t remainder = a % b;
-  const bool below = remainder != 0 && (remainder < 0) != (b < 0);
-  if constexpr (O == OpCode::Mod) return below ? remainder + b : remainder;
-  return a / b - (below ? 1 : 0);
+  if constexpr (is_unsigned(T)) {
+    const auto x = static_cast<std::uint64_t>(a);
+    const auto y = static_cast<std::uint64_t>(b);
+    return static_cast<std::int64_t>(O == OpCode::Mod ? x % y : x / y);
+  } else {
+    if (b == -1) return O == OpCode::Mod ? 0 : ring_op<OpCode::Sub, T>(0, a, undefined);
+    const std::int64_t remainder = a % b;
+    const bool below = remainder != 0 && (remainder < 0) != (b < 0);
+    if constexpr (O == OpCode::Mod) return below ? remainder + b : remainder;
+    return a / b - (below ? 1 : 0);
+  }
+}
+
+// The count is the bits of `b` read as unsigned.
+template <OpCode O, ScalarType T>
+inline std::int64_t shift(std::int64_t a, std::int64_t b) {
+  constexpr auto width = static_cast<std::uint64_t>(type_info(T).width);
+  constexpr int unused = 64 - type_info(T).width;
+  const std::uint64_t count = static_cast<std::uint64_t>(b) << unused >> unused;
+  if constexpr (O == OpCode::ShiftLeft)
+    return count < width ? wrap<T>(static_cast<std::uint64_t>(a) << count) : 0;
+  if constexpr (is_unsigned(T))
+    return count < width ? static_cast<std::int64_t>(static_cast<std::uint64_t>(a) >> count) : 0;
+  return a >> (count < width ? count : 63);
+}
+
+template <ScalarType T>
+inline std::int64_t random_bits(std::int64_t key, std::int64_t counter) {
+  using Pair = WordPair<std::int32_t>;
+  math::ScalarBuilder b;
+  auto words = [](std::int64_t x) {
+    return Pair{static_cast<std::int32_t>(x),
+                T == ScalarType::U64 ? static_cast<std::int32_t>(x >> 32) : 0};
+  };
+  const Pair out = threefry2x32(b, words(key), words(counter));
+  const auto low = static_cast<std::uint32_t>(out.first);
+  if constexpr (T == ScalarType::U32) return low;
+  return static_cast<std::int64_t>(
+      static_cast<std::uint64_t>(static_cast<std::uint32_t>(out.second)) << 32 | low);
+}
+
+template <OpCode O, ScalarType T>
+inline std::int64_t bit_op(std::int64_t a, std::int64_t b) {
+  if constexpr (O == OpCode::BitAnd) return a & b;
+  if constexpr (O == OpCode::BitOr) return a | b;
+  if constexpr (O == OpCode::BitXor) return a ^ b;
+  if constexpr (O == OpCode::BitNot) return wrap<T>(~static_cast<std::uint64_t>(a));
+  return shift<O, T>(a, b);
 }
 
 template <OpCode O, ScalarType T>
 inline std::int64_t int_op(std::int64_t a, std::int64_t b, std::int64_t c, bool& undefined) {
+  constexpr TypeRule rule = op_info(O).rule;
+  if constexpr (rule == TypeRule::Bits) return bit_op<O, T>(a, b);
+  if constexpr (rule == TypeRule::Random) return random_bits<T>(a, b);
   if constexpr (O == OpCode::Add || O == OpCode::Sub || O == OpCode::Mul)
     return ring_op<O, T>(a, b, undefined);
   if constexpr (O == OpCode::Div || O == OpCode::Mod) return divide<O, T>(a, b, undefined);
   if constexpr (O == OpCode::Neg) return ring_op<OpCode::Sub, T>(0, a, undefined);
-  if constexpr (O == OpCode::Min) return a < b ? a : b;
-  if constexpr (O == OpCode::Max) return a > b ? a : b;
-  if constexpr (O == OpCode::Abs) return a < 0 ? ring_op<OpCode::Sub, T>(0, a, undefined) : a;
+  if constexpr (O == OpCode::Min) return integer_less(T, a, b) ? a : b;
+  if constexpr (O == OpCode::Max) return integer_less(T, b, a) ? a : b;
+  if constexpr (O == OpCode::Abs)
+    return !is_unsigned(T) && a < 0 ? ring_op<OpCode::Sub, T>(0, a, undefined) : a;
   if constexpr (O == OpCode::Not) return !a;
   if constexpr (O == OpCode::Fma) {
     bool product = false;
@@ -190,26 +216,27 @@ inline std::int64_t int_op(std::int64_t a, std::int64_t b, std::int64_t c, bool&
 }
 
 constexpr bool may_be_undefined(OpCode op, ScalarType type) {
-  const TypeRule rule = kRules[static_cast<int>(op)];
-  if (float_type(type) || rule == TypeRule::Compare || rule == TypeRule::Logic) return false;
+  const TypeRule rule = op_info(op).rule;
+  if (is_float(type) || rule == TypeRule::Compare || rule == TypeRule::Logic) return false;
   return type == ScalarType::Index || op == OpCode::Div || op == OpCode::Mod;
 }
 
 template <OpCode O, ScalarType T>
 inline Scalar apply(const Scalar* a, const Scalar* b, const Scalar* c, int l, bool& undefined) {
-  constexpr int arity = kArities[static_cast<int>(O)];
-  constexpr TypeRule rule = kRules[static_cast<int>(O)];
+  constexpr int arity = op_info(O).arity;
+  constexpr TypeRule rule = op_info(O).rule;
   Scalar out;
-  if constexpr (float_type(T) && rule == TypeRule::Compare) {
+  if constexpr (is_float(T) && rule == TypeRule::Compare) {
     out.i = compare<O>(a[l].f, b[l].f);
-  } else if constexpr (float_type(T)) {
+  } else if constexpr (is_float(T)) {
     double y = 0;
     double z = 0;
     if constexpr (arity > 1) y = b[l].f;
     if constexpr (arity > 2) z = c[l].f;
     out.f = float_op<O, T>(a[l].f, y, z);
   } else if constexpr (rule == TypeRule::Compare || (rule == TypeRule::Logic && arity == 2)) {
-    out.i = compare<O>(a[l].i, b[l].i);
+    using Number = std::conditional_t<T == ScalarType::U64, std::uint64_t, std::int64_t>;
+    out.i = compare<O>(static_cast<Number>(a[l].i), static_cast<Number>(b[l].i));
   } else {
     std::int64_t y = 0;
     std::int64_t z = 0;
@@ -229,8 +256,8 @@ int run_op(Scalar* dst, const Scalar* a, const Scalar* b, const Scalar* c, int n
       dst[l] = apply<O, T>(a, b, c, l, undefined);
       if (undefined && (!mask || (mask[l] & kChosen))) return l;
     }
-  } else if constexpr (float_type(T) && kRules[static_cast<int>(O)] != TypeRule::Compare) {
-    constexpr int arity = kArities[static_cast<int>(O)];
+  } else if constexpr (is_float(T) && op_info(O).rule != TypeRule::Compare) {
+    constexpr int arity = op_info(O).arity;
     const double* x = floats(a);
     const double* y = arity > 1 ? floats(b) : x;
     const double* z = arity > 2 ? floats(c) : x;
@@ -298,8 +325,10 @@ template <std::size_t I>
 constexpr Kernel op_entry() {
   constexpr auto op = static_cast<OpCode>(I / kNumScalarTypes);
   constexpr auto type = static_cast<ScalarType>(I % kNumScalarTypes);
-  if constexpr (!accepts(op, type)) {
+  if constexpr (!op_accepts(op, type)) {
     return nullptr;
+  } else if constexpr (op_info(op).rule == TypeRule::Compare && is_float(type)) {
+    return &run_op<op, ScalarType::F64>;  // every float value is one of f64
   } else if constexpr (is_math(op)) {
     return &run_math<op, type>;
   } else {
@@ -312,33 +341,67 @@ constexpr auto op_table(std::index_sequence<I...>) {
 }
 constexpr auto kOpKernels = op_table(std::make_index_sequence<kNumOps * kNumScalarTypes>{});
 
+// Whether a whole number fits the integer type; NaN does not.
+template <ScalarType T>
+inline bool fits(double whole) {
+  constexpr TypeInfo info = type_info(T);
+  if constexpr (is_unsigned(T)) return whole >= 0 && whole < power_of_two(info.width);
+  constexpr double limit = power_of_two(info.width - 1);
+  return whole >= -limit && whole < limit;
+}
+
+template <ScalarType T>
+inline std::int64_t to_integer(double whole) {
+  if constexpr (T == ScalarType::U64)
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(whole));
+  return static_cast<std::int64_t>(whole);
+}
+
 // Truncation towards zero; what does not fit (NaN included) is undefined.
 template <ScalarType T>
 inline std::int64_t truncate(double x, bool& undefined) {
-  constexpr double limit = T == ScalarType::I8 ? 0x1p7 : T == ScalarType::I32 ? 0x1p31 : 0x1p63;
   const double whole = std::trunc(x);
-  if (!(whole >= -limit && whole < limit)) {
-    undefined = true;
-    return 0;
-  }
-  return static_cast<std::int64_t>(whole);
+  undefined = !fits<T>(whole);
+  return undefined ? 0 : to_integer<T>(whole);
+}
+
+template <ScalarType T>
+inline std::int64_t truncate_saturating(double x) {
+  const double whole = std::trunc(x);
+  if (fits<T>(whole)) return to_integer<T>(whole);
+  return std::isnan(x) ? 0 : x < 0 ? lowest_integer(T) : greatest_integer(T);
+}
+
+// How values of a type are held: every float as F64, every integer but U64 as I64.
+constexpr ScalarType holder_of(ScalarType type) {
+  return is_float(type) ? ScalarType::F64 : type == ScalarType::U64 ? type : ScalarType::I64;
+}
+
+// Through f32, but for f64.
+template <ScalarType From>
+inline double to_single(std::int64_t x) {
+  if constexpr (From == ScalarType::U64)
+    return static_cast<double>(static_cast<float>(static_cast<std::uint64_t>(x)));
+  return static_cast<double>(static_cast<float>(x));
 }
 
 template <ScalarType From, ScalarType To>
 inline Scalar convert(Scalar x, bool& undefined) {
   Scalar out;
-  if constexpr (float_type(From) && float_type(To)) {
+  if constexpr (is_float(From) && is_float(To)) {
     out.f = round_once<To>(x.f);
-  } else if constexpr (float_type(From) && To == ScalarType::Bool) {
+  } else if constexpr (is_float(From) && To == ScalarType::Bool) {
     out.i = x.f != 0;
-  } else if constexpr (float_type(From)) {
+  } else if constexpr (is_float(From)) {
     out.i = truncate<To>(x.f, undefined);
-  } else if constexpr (float_type(To)) {
-    out.f = To == ScalarType::F64 ? static_cast<double>(x.i)
-                                  : finish<To>(static_cast<double>(static_cast<float>(x.i)));
+  } else if constexpr (To == ScalarType::F64) {
+    out.f = integer_value(From, x.i);
+  } else if constexpr (is_float(To)) {
+    out.f = round_once<To>(to_single<From>(x.i));
   } else if constexpr (To == ScalarType::Bool) {
     out.i = x.i != 0;
   } else {
+    undefined = From == ScalarType::U64 && To == ScalarType::Index && x.i < 0;
     out.i = wrap<To>(static_cast<std::uint64_t>(x.i));
   }
   return out;
@@ -347,27 +410,91 @@ inline Scalar convert(Scalar x, bool& undefined) {
 template <ScalarType From, ScalarType To>
 int run_cast(Scalar* dst, const Scalar* a, const Scalar*, const Scalar*, int n,
              const std::uint8_t* mask) {
-  if constexpr (float_type(From) && !float_type(To) && To != ScalarType::Bool) {
-    for (int l = 0; l < n; ++l) {
-      bool undefined = false;
-      dst[l] = convert<From, To>(a[l], undefined);
+  constexpr bool total = cast_is_total(From, To);
+  for (int l = 0; l < n; ++l) {
+    bool undefined = false;
+    dst[l] = convert<From, To>(a[l], undefined);
+    if constexpr (!total)
       if (undefined && (!mask || (mask[l] & kChosen))) return l;
-    }
-  } else {
-    bool defined = false;
-    for (int l = 0; l < n; ++l) dst[l] = convert<From, To>(a[l], defined);
   }
   return -1;
 }
 
-template <std::size_t... I>
-constexpr auto cast_table(std::index_sequence<I...>) {
-  return std::array<Kernel, sizeof...(I)>{
-      &run_cast<static_cast<ScalarType>(I / kNumScalarTypes),
-                static_cast<ScalarType>(I % kNumScalarTypes)>...};
+template <ScalarType From, ScalarType To>
+inline Scalar saturated(Scalar x) {
+  Scalar out;
+  if constexpr (is_float(From) && is_float(To)) {
+    out.f = saturate_to_type(To, x.f);
+  } else if constexpr (is_float(From)) {
+    out.i = truncate_saturating<To>(x.f);
+  } else if constexpr (is_float(To)) {
+    out.f = To == ScalarType::F64 ? integer_value(From, x.i)
+                                  : saturate_to_type(To, to_single<From>(x.i));
+  } else {
+    // As 128-bit integers, since u64 and i64 have no common type of 64.
+    __extension__ using Wide = __int128;
+    auto wide = [](ScalarType type, std::int64_t v) {
+      return type == ScalarType::U64 ? static_cast<Wide>(static_cast<std::uint64_t>(v))
+                                     : static_cast<Wide>(v);
+    };
+    const Wide value = wide(From, x.i);
+    out.i = value < wide(To, lowest_integer(To))     ? lowest_integer(To)
+            : value > wide(To, greatest_integer(To)) ? greatest_integer(To)
+                                                     : x.i;
+  }
+  return out;
 }
-constexpr auto kCastKernels =
-    cast_table(std::make_index_sequence<kNumScalarTypes * kNumScalarTypes>{});
+
+template <ScalarType From, ScalarType To>
+int run_saturate(Scalar* dst, const Scalar* a, const Scalar*, const Scalar*, int n,
+                 const std::uint8_t*) {
+  for (int l = 0; l < n; ++l) dst[l] = saturated<From, To>(a[l]);
+  return -1;
+}
+
+// Over the reals a float type only limits the value.
+template <ScalarType From, ScalarType To>
+int run_limit(Scalar* dst, const Scalar* a, const Scalar*, const Scalar*, int n,
+              const std::uint8_t*) {
+  const double most = largest_finite(To);
+  const bool scale = type_info(To).specials == Specials::Scale;
+  const double least = scale ? smallest_subnormal(To) : -most;
+  for (int l = 0; l < n; ++l) {
+    const double x = is_float(From) ? a[l].f : integer_value(From, a[l].i);
+    const bool undefined = std::isnan(x) || (scale && x < 0);
+    dst[l].f = undefined ? std::numeric_limits<double>::quiet_NaN() : std::clamp(x, least, most);
+  }
+  return -1;
+}
+
+enum class Conversion : std::uint8_t { Cast, Saturate, Limit };
+
+template <Conversion C, std::size_t I>
+constexpr Kernel conversion_entry() {
+  constexpr auto from = holder_of(static_cast<ScalarType>(I / kNumScalarTypes));
+  constexpr auto to = static_cast<ScalarType>(I % kNumScalarTypes);
+  if constexpr (C == Conversion::Cast) {
+    return &run_cast<from, to>;
+  } else if constexpr (!is_integer(to) && !is_float(to)) {
+    return nullptr;
+  } else if constexpr (C == Conversion::Limit && is_float(to)) {
+    return &run_limit<from, to>;
+  } else {
+    return &run_saturate<from, to>;
+  }
+}
+template <Conversion C, std::size_t... I>
+constexpr auto conversion_table(std::index_sequence<I...>) {
+  return std::array<Kernel, sizeof...(I)>{conversion_entry<C, I>()...};
+}
+using AllPairs = std::make_index_sequence<kNumScalarTypes * kNumScalarTypes>;
+constexpr auto kCastKernels = conversion_table<Conversion::Cast>(AllPairs());
+constexpr auto kSaturateKernels = conversion_table<Conversion::Saturate>(AllPairs());
+constexpr auto kLimitKernels = conversion_table<Conversion::Limit>(AllPairs());
+
+constexpr std::size_t pair_index(ScalarType from, ScalarType to) {
+  return static_cast<std::size_t>(from) * kNumScalarTypes + static_cast<std::size_t>(to);
+}
 
 int run_multiply_add(Scalar* dst, const Scalar* a, const Scalar* b, const Scalar* c, int n,
                      const std::uint8_t*) {
@@ -377,12 +504,10 @@ int run_multiply_add(Scalar* dst, const Scalar* a, const Scalar* b, const Scalar
   return -1;
 }
 
-int run_round_f16_to_bf16(Scalar* dst, const Scalar* a, const Scalar*, const Scalar*, int n,
-                          const std::uint8_t*) {
-  const double* x = floats(a);
-  double* out = floats(dst);
-  for (int l = 0; l < n; ++l)
-    out[l] = round_once<ScalarType::F16>(round_once<ScalarType::BF16>(x[l]));
+template <ScalarType Grid>
+int run_round_in_f16(Scalar* dst, const Scalar* a, const Scalar*, const Scalar*, int n,
+                     const std::uint8_t*) {
+  for (int l = 0; l < n; ++l) dst[l].f = round_once<ScalarType::F16>(round_once<Grid>(a[l].f));
   return -1;
 }
 
@@ -399,21 +524,27 @@ Kernel op_kernel(OpCode op, ScalarType type) {
                     static_cast<std::size_t>(type)];
 }
 
-Kernel cast_kernel(ScalarType from, ScalarType to) {
-  return kCastKernels[static_cast<std::size_t>(from) * kNumScalarTypes +
-                      static_cast<std::size_t>(to)];
+Kernel cast_kernel(ScalarType from, ScalarType to) { return kCastKernels[pair_index(from, to)]; }
+Kernel saturate_kernel(ScalarType from, ScalarType to) {
+  return kSaturateKernels[pair_index(from, to)];
 }
+Kernel limit_kernel(ScalarType from, ScalarType to) { return kLimitKernels[pair_index(from, to)]; }
 
-// A grid value is one of the type, but for bf16 in f16, whose range is smaller.
+// A grid value is one of the type, but for grids that go beyond the range of f16.
 Kernel round_kernel(ScalarType type, ScalarType grid) {
-  if (type == ScalarType::F16 && grid == ScalarType::BF16) return &run_round_f16_to_bf16;
+  if (type == ScalarType::F16) {
+    if (grid == ScalarType::BF16) return &run_round_in_f16<ScalarType::BF16>;
+    if (grid == ScalarType::F8E8M0) return &run_round_in_f16<ScalarType::F8E8M0>;
+  }
   return cast_kernel(ScalarType::F64, grid);
 }
 
 Kernel multiply_add_kernel() { return &run_multiply_add; }
 
-double round_to_16(ScalarType type, double x) {
-  return type == ScalarType::F16 ? round_once<ScalarType::F16>(x) : round_once<ScalarType::BF16>(x);
+double round_narrow(ScalarType type, double x) {
+  if (type == ScalarType::F16) return round_once<ScalarType::F16>(x);
+  return type == ScalarType::BF16 ? round_once<ScalarType::BF16>(x)
+                                  : round_once<ScalarType::TF32>(x);
 }
 
 }  // namespace tilewright::ir

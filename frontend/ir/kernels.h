@@ -30,11 +30,19 @@ inline double* floats(Scalar* column) { return &column->f; }
 // Null when the operation does not accept the type.
 Kernel op_kernel(OpCode op, ScalarType type);
 Kernel cast_kernel(ScalarType from, ScalarType to);
+// Whether a cast has a value for every operand: not from floats to integers, nor from u64 to index.
+constexpr bool cast_is_total(ScalarType from, ScalarType to) {
+  const bool truncates = is_float(from) && !is_float(to) && to != ScalarType::Bool;
+  return !truncates && !(from == ScalarType::U64 && to == ScalarType::Index);
+}
+// Null when there is no saturating conversion to the type. Limit: without rounding to a float type.
+Kernel saturate_kernel(ScalarType from, ScalarType to);
+Kernel limit_kernel(ScalarType from, ScalarType to);
 Kernel round_kernel(ScalarType type, ScalarType grid);
 // a[l] * b[l] + c[l] with both roundings in f64: the fold of the reals reading.
 Kernel multiply_add_kernel();
 
-// The value rounded to a 16-bit float grid, to nearest even, in one rounding.
-double round_to_16(ScalarType type, double x);
+// The value rounded to the grid of bf16, f16 or tf32, in one rounding.
+double round_narrow(ScalarType type, double x);
 
 }  // namespace tilewright::ir

@@ -26,18 +26,20 @@ double reference_rsqrt(double x) { return 1.0 / std::sqrt(x); }
   }                                                                                         \
   double op##_reference(double x) { return system(x); }                                     \
   double op##_in_bf16(double x) { return round_to_type(ScalarType::BF16, op##_in_f32(x)); } \
-  double op##_in_f16(double x) { return round_to_type(ScalarType::F16, op##_in_f32(x)); }
+  double op##_in_f16(double x) { return round_to_type(ScalarType::F16, op##_in_f32(x)); }   \
+  double op##_in_tf32(double x) { return round_to_type(ScalarType::TF32, op##_in_f32(x)); }
 TILEWRIGHT_MATH_ROWS(TILEWRIGHT_MATH_ENTRY)
 #undef TILEWRIGHT_MATH_ENTRY
 
 struct Row {
   OpCode op;
-  MathFunction in_bf16, in_f16, in_f32, in_f64, reference;
+  MathFunction in_bf16, in_f16, in_tf32, in_f32, in_f64, reference;
   double ulps;
 };
 constexpr Row kRows[] = {
-#define TILEWRIGHT_MATH_ENTRY(op, name, reference, ulps) \
-  {OpCode::op, op##_in_bf16, op##_in_f16, op##_in_f32, op##_in_f64, op##_reference, ulps},
+#define TILEWRIGHT_MATH_ENTRY(op, name, reference, ulps)    \
+  {OpCode::op,  op##_in_bf16, op##_in_f16,    op##_in_tf32, \
+   op##_in_f32, op##_in_f64,  op##_reference, ulps},
     TILEWRIGHT_MATH_ROWS(TILEWRIGHT_MATH_ENTRY)
 #undef TILEWRIGHT_MATH_ENTRY
 };
@@ -56,6 +58,7 @@ MathFunction math_function(OpCode op, ScalarType type) {
   switch (type) {
     case ScalarType::BF16: return row->in_bf16;
     case ScalarType::F16: return row->in_f16;
+    case ScalarType::TF32: return row->in_tf32;
     case ScalarType::F32: return row->in_f32;
     case ScalarType::F64: return row->in_f64;
     default: return nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The one table of math functions: which definition stands for an operation in a type. Every
-// reading and every target computes these. 16-bit types use the f32 definition, rounded once more.
+// reading and every target computes these. bf16, f16 and tf32 use the f32 definition, rounded once more.
 #pragma once
 
 #include "frontend/ir/expr.h"

@@ -36,12 +36,8 @@ class ExprPrinter {
                       function("select", args);
                     },
                     [&](const Cast& n) { cast(n); },
-                    [&](const RoundTo& n) {
-                      (out_ += "round_to(") += type_text(n.grid);
-                      out_ += ", ";
-                      print(n.value, kFunctionPrecedence);
-                      out_ += ')';
-                    },
+                    [&](const Saturate& n) { typed_call("saturate(", n.type, n.value); },
+                    [&](const RoundTo& n) { typed_call("round_to(", n.grid, n.value); },
                     [&](const Fold& n) { fold(n, min_precedence); },
                 });
   }
@@ -61,12 +57,22 @@ class ExprPrinter {
     out_ += ')';
   }
 
+  void typed_call(std::string_view open, ScalarType type, Expr value) {
+    (out_ += open) += type_text(type);
+    out_ += ", ";
+    print(value, kFunctionPrecedence);
+    out_ += ')';
+  }
+
   void integer(const IntConst& n) {
+    const std::string digits = n.type == ScalarType::U64
+                                   ? std::to_string(static_cast<std::uint64_t>(n.value))
+                                   : std::to_string(n.value);
     if (n.type == ScalarType::Index) {
-      out_ += std::to_string(n.value);
+      out_ += digits;
     } else {
-      (out_ += type_text(n.type)) += '(';
-      (out_ += std::to_string(n.value)) += ')';
+      ((out_ += type_text(n.type)) += '(') += digits;
+      out_ += ')';
     }
   }
 

@@ -85,11 +85,18 @@ TensorMap random_inputs(const Algorithm& algorithm, const Bindings& bindings, st
     }
     for (Scalar& cell : tensor.data) {
       if (is_float(input.type)) {
-        cell.f = round_to_type(input.type, random_float(stream, input.type, wide));
+        const double x = random_float(stream, input.type, wide);
+        const bool scale = type_info(input.type).specials == Specials::Scale;
+        cell.f = round_to_type(input.type, scale ? std::fabs(x) + 0x1p-6 : x);
       } else if (input.type == ScalarType::Bool) {
         cell.i = static_cast<std::int64_t>(stream.below(2));
       } else {
-        cell.i = static_cast<std::int64_t>(stream.below(17)) - 8;
+        const auto small = static_cast<std::int64_t>(stream.below(17)) - 8;
+        const bool clipped =
+            small < lowest_integer(input.type) || small > greatest_integer(input.type);
+        cell.i = is_unsigned(input.type) ? wrap_to_type(input.type, small + 8)
+                 : clipped               ? wrap_to_type(input.type, small)
+                                         : small;
       }
     }
     out.emplace(input.name, std::move(tensor));

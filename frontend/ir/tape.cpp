@@ -196,8 +196,10 @@ Slot TapeBuilder::compile_new(Expr expr, bool first_lane) {
           [&](const Op& op) {
             const ScalarType type = op.args[0].type();
             // Only what cannot be undefined may leave its arm.
-            const bool total = is_float(type) || op_info(op.op).rule == TypeRule::Compare ||
-                               op_info(op.op).rule == TypeRule::Logic;
+            const TypeRule rule = op_info(op.op).rule;
+            const bool total = is_float(type) || rule == TypeRule::Compare ||
+                               rule == TypeRule::Logic || rule == TypeRule::Bits ||
+                               rule == TypeRule::Random;
             return compile_compute(expr, op.args, op_kernel(op.op, in_reading(type)), total,
                                    first_lane);
           },
@@ -205,9 +207,14 @@ Slot TapeBuilder::compile_new(Expr expr, bool first_lane) {
           [&](const Cast& cast) {
             const ScalarType from = in_reading(cast.value.type());
             const ScalarType to = in_reading(expr.type());
-            const bool total = !is_float(from) || is_float(to) || to == ScalarType::Bool;
-            return compile_compute(expr, {&cast.value, 1}, cast_kernel(from, to), total,
-                                   first_lane);
+            return compile_compute(expr, {&cast.value, 1}, cast_kernel(from, to),
+                                   cast_is_total(from, to), first_lane);
+          },
+          [&](const Saturate& saturate) {
+            const ScalarType from = saturate.value.type();
+            const Kernel kernel =
+                reals_ ? limit_kernel(from, expr.type()) : saturate_kernel(from, expr.type());
+            return compile_compute(expr, {&saturate.value, 1}, kernel, true, first_lane);
           },
           [&](const RoundTo& round) {
             return compile_compute(expr, {&round.value, 1},
@@ -232,6 +239,7 @@ Slot TapeBuilder::emit(Instr instr, Expr expr, bool total, bool first_lane, bool
   SlotInfo info;
   info.column = fact.lanes && !first_lane;
   info.floating = is_float(expr.type());
+  info.type = expr.type();
   info.certain = !info.floating && !(uncertain && intervals_);
   info.in_arm = in_arm;
   info.level = fact.level;

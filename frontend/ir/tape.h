@@ -61,6 +61,7 @@ struct SlotInfo {
   int level = 0;
   Scalar value = {0.0};  // of a constant
   bool floating = false;
+  ScalarType type = ScalarType::Index;  // of what an instruction computes
 };
 
 struct Tape {

@@ -40,7 +40,7 @@ TapeFrame::TapeFrame(const Tape& tape, int frame_width, bool with_intervals)
     std::fill_n(low[s], lanes, info.value);
     std::fill_n(high[s], lanes, info.value);
     if (info.floating && std::isnan(info.value.f))
-      for (std::size_t l = 0; l < lanes; ++l) no_claim(true, &low[s][l], &high[s][l]);
+      for (std::size_t l = 0; l < lanes; ++l) no_claim(ScalarType::F64, &low[s][l], &high[s][l]);
   }
   own_value = value;
   own_low = low;
@@ -148,8 +148,9 @@ class SelectRun {
         low.f = std::min(low.f, frame_.low[b][l].f);
         high.f = std::max(high.f, frame_.high[b][l].f);
       } else if (in_then && in_else) {
-        low.i = std::min(low.i, frame_.low[b][l].i);
-        high.i = std::max(high.i, frame_.high[b][l].i);
+        const ScalarType type = tape_.slots[dst].type;
+        if (integer_less(type, frame_.low[b][l].i, low.i)) low = frame_.low[b][l];
+        if (integer_less(type, high.i, frame_.high[b][l].i)) high = frame_.high[b][l];
       }
       frame_.low[dst][l] = low;
       frame_.high[dst][l] = high;

@@ -31,10 +31,17 @@ struct Tensor {
 };
 // Zero-initialised.
 Tensor make_tensor(ScalarType type, std::vector<std::int64_t> shape);
-// Dense bytes in the machine representation of the type (bool 1 byte, index 8), and back.
+// The bytes of a compact row-major tensor of the caller, and back: bool 1 byte, index 8, types of 4
+// bits packed by rows of the last axis, so that an odd row leaves its last high half unused.
 std::vector<std::byte> tensor_bytes(const Tensor& tensor);
 Tensor tensor_from_bytes(ScalarType type, std::vector<std::int64_t> shape,
                          std::span<const std::byte> bytes);
+// How many those are; the extents are not negative and their product fits.
+std::size_t num_tensor_bytes(ScalarType type, std::span<const std::int64_t> shape);
+// The same with every element in bytes of its own, as files hold them.
+std::vector<std::byte> element_bytes(const Tensor& tensor);
+Tensor tensor_from_elements(ScalarType type, std::vector<std::int64_t> shape,
+                            std::span<const std::byte> bytes);
 
 using TensorMap = std::map<Symbol, Tensor>;
 

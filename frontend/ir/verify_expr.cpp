@@ -46,7 +46,7 @@ Diagnostic finding(Code code, std::string message, std::string remedy) {
 }
 
 bool on_grid(const FloatConst& n) {
-  if (std::isnan(n.value)) return true;
+  if (std::isnan(n.value)) return has_nan(n.type);
   return std::bit_cast<std::uint64_t>(round_to_type(n.type, n.value)) ==
          std::bit_cast<std::uint64_t>(n.value);
 }
@@ -108,8 +108,14 @@ void verify_expr(Expr root, const ExprReport& report) {
                      report(e, finding(Code::BadCast, "there is no conversion to `bool`",
                                        "compare with zero, as in `x != 0`"));
                  },
+                 [&](const Saturate& n) {
+                   if (!saturates(n.value.type(), n.type))
+                     report(e, finding(Code::OperandType,
+                                       "`saturate` of something that is no number, or to no number",
+                                       "saturate numbers to integers or floats"));
+                 },
                  [&](const RoundTo& n) {
-                   if (!is_float(n.grid) || !is_float(n.value.type()))
+                   if (!is_float(n.grid) || !op_accepts(OpCode::Rint, n.value.type()))
                      report(e,
                             finding(Code::OperandType, "`round_to` of something that is no float",
                                     "convert it to a float first"));

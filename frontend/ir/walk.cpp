@@ -40,6 +40,7 @@ Expr rebuild(Context& context, Expr expr, const std::function<Expr(Expr)>& f) {
                   return context.select(f(n.condition), f(n.then_value), f(n.else_value));
                 },
                 [&](const Cast& n) { return context.cast(n.type, f(n.value)); },
+                [&](const Saturate& n) { return context.saturate(n.type, f(n.value)); },
                 [&](const RoundTo& n) { return context.round_to(n.grid, f(n.value)); },
                 [&](const Fold& n) {
                   const std::vector<Expr> lists[] = {list(n.lower), list(n.upper),    list(n.where),

@@ -68,7 +68,10 @@ Result<ir::Tensor> tensor_of(const ir::Input& input, const Array& array,
 Array array_of(const ir::Tensor& tensor) {
   Array array{tensor.shape, {}};
   for (const ir::Scalar scalar : tensor.data)
-    array.values.push_back(ir::is_float(tensor.type) ? scalar.f : static_cast<double>(scalar.i));
+    array.values.push_back(ir::is_float(tensor.type) ? scalar.f
+                           : ir::is_unsigned(tensor.type)
+                               ? static_cast<double>(static_cast<std::uint64_t>(scalar.i))
+                               : static_cast<double>(scalar.i));
   return array;
 }
 

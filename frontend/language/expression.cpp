@@ -161,10 +161,23 @@ Expr Type::operator()(Operand value, Where where) const {
   return detail::apply(name_, {value}, where);
 }
 
-Expr round_to(Type grid, Operand value, Where where) {
+namespace {
+
+// A function whose first argument is a type.
+Expr apply_type(const char* name, Type type, const Operand& value, Where where) {
   return Expr(detail::make_node(
-      NodeKind::Call, "round_to",
-      {detail::leaf(NodeKind::TypeName, grid.name(), where), detail::node_of(value)}, where));
+      NodeKind::Call, name,
+      {detail::leaf(NodeKind::TypeName, type.name(), where), detail::node_of(value)}, where));
+}
+
+}  // namespace
+
+Expr round_to(Type grid, Operand value, Where where) {
+  return apply_type("round_to", grid, value, where);
+}
+
+Expr saturate(Type type, Operand value, Where where) {
+  return apply_type("saturate", type, value, where);
 }
 
 namespace {

@@ -64,6 +64,12 @@ std::string contract_text(const program::Program& program, const program::Contra
   for (ir::Expr condition : program.requirements) line("Requires " + ir::print(condition) + ".");
   line("");
   line("Layout: compact row-major, in host memory; strides are null or say the same.");
+  for (const program::Parameter& parameter : program.parameters)
+    if (ir::is_packed(parameter.type))
+      line("  " + std::string(parameter.name.text()) + ": " +
+           std::to_string(ir::elements_per_byte(parameter.type)) +
+           " elements in a byte along the last axis, the first in the low bits; rows begin at a "
+           "byte.");
   line("Alignment: data of one element; nothing more is assumed.");
   line("Aliasing: no output shares bytes with another argument or the workspace.");
   line("Workspace: " + ir::print(contract.workspace.total) + " bytes, aligned to " +

@@ -55,6 +55,8 @@ Json parameters_json(const program::Program& program) {
         .add("type", ir::type_text(parameter.type))
         .add("shape", std::move(shape));
     if (parameter.facts.any()) entry.add("facts", facts_json(parameter.facts));
+    if (ir::is_packed(parameter.type))
+      entry.add("elements_per_byte", ir::elements_per_byte(parameter.type));
     list.push(entry.done());
   }
   return list;

@@ -9,6 +9,7 @@
 #include "frontend/ir/facts.h"
 #include "frontend/ir/walk.h"
 #include "lowering/build/builder.h"
+#include "lowering/build/shared_bytes.h"
 
 namespace tilewright::build {
 
@@ -44,6 +45,12 @@ std::int64_t count_unrolled(Stmt stmt) {
             for (Stmt part : n.body) count += count_unrolled(part);
           },
           [&](const program::Store&) { count = 1; },
+          [&](const auto&) {
+            count = 1;
+            program::for_each_part(stmt, [&](std::string_view, auto part) {
+              if constexpr (std::is_same_v<decltype(part), Stmt>) count += count_unrolled(part);
+            });
+          },
       });
   return std::min(count, kMaxUnrolled + 1);
 }
@@ -205,6 +212,18 @@ const std::vector<Expr>* Builder::filled_cells(const Env& env, Symbol buffer) co
   return algorithm.shape_of(buffer);
 }
 
+const std::vector<Expr>* Builder::extents_of(const Env& env, Symbol buffer) const {
+  for (const auto& [tensor, binding] : env.bindings)
+    if (binding.buffer == buffer) return &binding.extents;
+  return algorithm.shape_of(buffer);
+}
+
+void Builder::use(const machine::Meaning& instruction) {
+  for (const program::Intrinsic& known : intrinsics_)
+    if (known.name() == instruction.algorithm.name) return;
+  intrinsics_.push_back({instruction.algorithm, false});
+}
+
 Expr Builder::localise(const Env& env, Expr expr, const ir::Substitution& indices) const {
   const Expr moved = ir::substitute(context, expr, indices);
   const Expr redirected = ir::rewrite(context, moved, [&](Expr e) -> Expr {
@@ -248,6 +267,7 @@ Result<program::Program> Builder::run() {
   Env env;
   TILEWRIGHT_TRY(body, emit_roots(0, env));
   out.body = body;
+  out.intrinsics = intrinsics_;
   if (count_unrolled(body) > kMaxUnrolled)
     return refuse(unrolled.place,
                   "unrolled loops give more than " + std::to_string(kMaxUnrolled) + " statements",
@@ -255,6 +275,7 @@ Result<program::Program> Builder::run() {
                   {{"limit", std::to_string(kMaxUnrolled)},
                    {"longest", unrolled.loop},
                    {"length", std::to_string(unrolled.length)}});
+  TILEWRIGHT_CHECK_OK(check_shared_bytes(context, out, extent_ranges(algorithm)));
   return out;
 }
 

@@ -15,6 +15,7 @@
 #include "frontend/ir/walk.h"
 #include "lowering/build/loop_space.h"
 #include "lowering/program/program.h"
+#include "schedules/machine/instruction.h"
 #include "schedules/polyhedra/context.h"
 #include "schedules/polyhedra/instances.h"
 #include "schedules/tree/tree.h"
@@ -76,6 +77,10 @@ class Builder {
   // How many cells of each dimension of a buffer of the Program are sure to hold a value; null when it is
   // neither bound nor a parameter.
   const std::vector<Expr>* filled_cells(const Env& env, Symbol buffer) const;
+  // The extents of a buffer of the Program; null when it is neither bound nor a parameter.
+  const std::vector<Expr>* extents_of(const Env& env, Symbol buffer) const;
+  // Makes an instruction one of the Program's, which calls then name.
+  void use(const machine::Meaning& instruction);
   // An upper bound, in extents alone and at least 0, of an expression over the indices of an equation and the
   // first `num_fold_vars` variables of its fold.
   Result<Expr> largest(const ir::Equation& equation, std::size_t num_fold_vars, Expr expr) const;
@@ -124,6 +129,7 @@ class Builder {
   Result<Stmt> emit_roots(std::size_t first, Env& env);
 
   std::vector<ir::Equation> equations_;  // after inlining
+  std::vector<program::Intrinsic> intrinsics_;
   std::unordered_set<Symbol> used_names_;
 };
 

@@ -4,6 +4,7 @@
 // the fold loops; a vectorized fold loop keeps one partial result per lane and merges lanes pairwise at the end.
 #include <algorithm>
 
+#include "frontend/ir/kernels.h"
 #include "frontend/ir/walk.h"
 #include "lowering/build/nest_emitter.h"
 
@@ -204,25 +205,20 @@ Result<Stmt> NestEmitter::tile_region(std::size_t depth, Point& point, bool from
   for (std::int64_t extent : tile_extents_) extents.push_back(context_.index(extent));
   const bool loads = !from_identity && lanes_ == 0;
 
-  // In the order of the nest, so that a vector loop stays innermost.
+  // In the order of the nest, so that a vector loop stays innermost; a tile's own loops have theirs.
   std::vector<std::size_t> all_tile_loops = tile_loops_;
-  std::sort(all_tile_loops.begin(), all_tile_loops.end());
-  TILEWRIGHT_TRY(
-      init, over_loops(all_tile_loops, 0, point, [&](Point& p) {
-        const Stmt start = assign(tile_places(p), identities(), OriginRole::Init, {});
-        if (!loads) return Result<Stmt>(start);
-        const std::vector<Expr> guards = take_guards(p);
-        Expr inside;
-        for (Expr g : guards) inside = inside ? context_.both(inside, g) : g;
-        const Stmt take =
-            assign(tile_places(p), read(outside_places(p)), OriginRole::Merge, cell(p));
-        return Result<Stmt>(inside ? program::make_if(context_, inside, take, start) : take);
-      }));
-  TILEWRIGHT_TRY(steps, fold_loops(depth, nest_.loops.size(), point, [&](Point& p) {
-                   std::vector<Expr> at = cell(p);
-                   const std::vector<Expr> folded = fold_values(p);
-                   at.insert(at.end(), folded.begin(), folded.end());
-                   return fold_step(p, tile_places(p), at, true);
+  std::sort(all_tile_loops.begin(),
+            all_tile_loops.end() - static_cast<std::ptrdiff_t>(num_tensor_results_));
+  TILEWRIGHT_TRY(init, over_loops(all_tile_loops, 0, point, [&](Point& p) {
+                   const Stmt start = assign(tile_places(p), identities(), OriginRole::Init, {});
+                   if (!loads) return Result<Stmt>(start);
+                   const std::vector<Expr> guards = take_guards(p);
+                   const Stmt take =
+                       assign(tile_places(p), read(outside_places(p)), OriginRole::Merge, cell(p));
+                   return Result<Stmt>(guarded(guards, take, start));
+                 }));
+  TILEWRIGHT_TRY(steps, fold_loops(depth, tensor_begin_, point, [&](Point& p) {
+                   return nest_.tensorized ? tensor_step(p) : tile_step(p);
                  }));
   TILEWRIGHT_TRY(merge, merge_lanes(point));
   TILEWRIGHT_TRY(
@@ -240,6 +236,14 @@ Result<Stmt> NestEmitter::tile_region(std::size_t depth, Point& point, bool from
   for (auto a = accumulators_.rbegin(); a != accumulators_.rend(); ++a)
     all = program::make_alloc(context_, a->tile, a->type, extents, program::Space::Register, all);
   return all;
+}
+
+// One more term into the tile.
+Result<Stmt> NestEmitter::tile_step(Point& point) {
+  std::vector<Expr> at = cell(point);
+  const std::vector<Expr> folded = fold_values(point);
+  at.insert(at.end(), folded.begin(), folded.end());
+  return fold_step(point, tile_places(point), at, true);
 }
 
 // Pairwise: lanes l and l + n/2 meet, then n/4, ... until lane 0 holds the result.
@@ -290,7 +294,7 @@ bool never_traps(Expr term) {
       total = total && divisor && divisor->value > 0;
     }
     const auto* cast = e.as<ir::Cast>();
-    if (cast && ir::is_float(cast->value.type()) && !ir::is_float(e.type())) total = false;
+    if (cast && !ir::cast_is_total(cast->value.type(), e.type())) total = false;
   });
   return total;
 }

@@ -48,8 +48,17 @@ Result<Stmt> NestEmitter::level(std::size_t depth, Point& point) {
   });
 }
 
+// The last loop over results becomes lanes, the others are written out: cells of registers have constant indices.
+tree::Loop NestEmitter::plain_loop(std::size_t index) const {
+  tree::Loop l = nest_.loops[index];
+  if (!is_tensorized(index)) return l;
+  const bool last = num_tensor_results_ > 0 && tensor_loops_[num_tensor_results_ - 1] == index;
+  l.kind = last ? tree::LoopKind::Vector : tree::LoopKind::Unrolled;
+  return l;
+}
+
 Result<Stmt> NestEmitter::loop(std::size_t index, Point& point, const Continue& body) {
-  const tree::Loop& l = nest_.loops[index];
+  const tree::Loop l = plain_loop(index);
   const Expr zero = context_.index(0);
   if (is_constant_kind(l.kind)) {
     const auto length = space_.constant_extent(l.name);
@@ -90,13 +99,15 @@ Result<Stmt> NestEmitter::loop(std::size_t index, Point& point, const Continue& 
   Point full_point = point;
   full_point.values.full_splits.insert(split);
   TILEWRIGHT_TRY(main, one_loop(l, full_point, zero, full, false, body));
-  TILEWRIGHT_TRY(tail, one_loop(l, point, full, upper, false, body));
+  Point tail_point = point;
+  tail_point.in_tail = true;
+  TILEWRIGHT_TRY(tail, one_loop(l, tail_point, full, upper, false, body));
   const Stmt both[] = {main, tail};
   return program::make_block(context_, both);
 }
 
-Result<Stmt> NestEmitter::one_loop(const tree::Loop& l, Point point, Expr lower, Expr upper,
-                                   bool constant, const Continue& body) {
+Symbol NestEmitter::enter(const tree::Loop& l, Point& point, Expr lower, Expr upper,
+                          bool constant) {
   const LoopSpace::Overruns over = space_.overruns(l.name, constant, point.values);
   for (int split : over.splits) point.pending_splits.insert(split);
   for (Symbol dimension : over.dimensions) point.pending_dimensions.insert(dimension);
@@ -104,6 +115,12 @@ Result<Stmt> NestEmitter::one_loop(const tree::Loop& l, Point point, Expr lower,
   builder_.declare_loop(var, lower, upper);
   point.values.value_of[l.name] = context_.var(var);
   point.env.loops.push_back({var, lower, upper});
+  return var;
+}
+
+Result<Stmt> NestEmitter::one_loop(const tree::Loop& l, Point point, Expr lower, Expr upper,
+                                   bool constant, const Continue& body) {
+  const Symbol var = enter(l, point, lower, upper, constant);
   TILEWRIGHT_TRY(inside, body(point));
   return program::make_for(context_, program_kind(l.kind), var, lower, upper, inside);
 }
@@ -160,12 +177,12 @@ std::vector<Expr> NestEmitter::take_guards(Point& point) {
 }
 
 // A guard that reads data is tested where the others hold: beyond the edge there may be nothing to read.
-Stmt NestEmitter::guarded(const std::vector<Expr>& guards, Stmt body) {
+Stmt NestEmitter::guarded(const std::vector<Expr>& guards, Stmt body, Stmt otherwise) {
   for (const bool data : {true, false}) {
     Expr all;
     for (Expr guard : guards)
       if (ir::depends_on_data(guard) == data) all = all ? context_.both(all, guard) : guard;
-    if (all) body = program::make_if(context_, all, body);
+    if (all) body = program::make_if(context_, all, body, otherwise);
   }
   return body;
 }

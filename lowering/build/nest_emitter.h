@@ -18,6 +18,7 @@
 
 #include "frontend/ir/reduction.h"
 #include "lowering/build/builder.h"
+#include "schedules/machine/unify.h"
 
 namespace tilewright::build {
 
@@ -27,6 +28,7 @@ struct Point {
   Env env;
   std::set<int> pending_splits;  // guards whose loops do not all have values yet
   std::set<Symbol> pending_dimensions;
+  bool in_tail = false;  // of a peeled loop: its partial tile
 };
 using Continue = std::function<Result<Stmt>(Point&)>;
 
@@ -59,6 +61,10 @@ class NestEmitter {
   Result<Stmt> loop(std::size_t index, Point& point, const Continue& body);
   Result<Stmt> one_loop(const tree::Loop& loop, Point point, Expr lower, Expr upper, bool constant,
                         const Continue& body);
+  // Gives the loop a value at the point, and adds the guards that it brings.
+  Symbol enter(const tree::Loop& loop, Point& point, Expr lower, Expr upper, bool constant);
+  // The loop as it is emitted: of a tensorized one, where its tile is partial or no instruction takes part.
+  tree::Loop plain_loop(std::size_t index) const;
   // The nests placed at a loop, then `body`.
   Result<Stmt> with_placed(std::size_t loop, Point& point, const Continue& body);
   Result<Stmt> placed(const std::vector<const tree::Nest*>& nests, std::size_t at,
@@ -67,7 +73,7 @@ class NestEmitter {
   // The guards that have become computable, taken from the point's pending ones.
   std::vector<Expr> take_guards(Point& point);
   bool follows_from_bounds(const Point& point, Expr guard) const;
-  Stmt guarded(const std::vector<Expr>& guards, Stmt body);
+  Stmt guarded(const std::vector<Expr>& guards, Stmt body, Stmt otherwise = {});
 
   // statement.cpp
   Result<Stmt> elementwise(Point& point);
@@ -92,6 +98,30 @@ class NestEmitter {
                           const Continue& body);
   Result<Stmt> fold_step(Point& point, const std::vector<Place>& places, std::vector<Expr> at,
                          bool drop_guards);
+  Result<Stmt> tile_step(Point& point);
+  // tensor.cpp: one tile over the tensorized loops, by the instruction or, where it is partial, by loops.
+  Result<Ok> plan_tensor();
+  Result<Stmt> tensor_step(Point& point);
+  Result<Stmt> call(const Point& point, Expr term, Symbol tile);
+  // Where a tile lies: its loops' variables, each 0 in `first`, and the cell of partial results there.
+  struct TensorTile {
+    Symbol tile;
+    std::vector<Symbol> vars;
+    ir::Substitution first;
+    std::vector<Expr> index;
+  };
+  std::vector<Expr> at_first(const TensorTile& where, std::vector<Expr> exprs) const;
+  program::Tile result_tile(const machine::Meaning& meaning, const TensorTile& where,
+                            Symbol operand) const;
+  // The tiles of all operands in order, then of the result; none: `why`.
+  std::optional<std::vector<program::Tile>> operand_tiles(const Point& point,
+                                                          const machine::Meaning& meaning,
+                                                          const machine::Unified& way,
+                                                          const TensorTile& where,
+                                                          std::string& why) const;
+  Stmt make_call(const Point& point, const machine::Meaning& meaning, const TensorTile& where,
+                 const std::vector<program::Tile>& tiles);
+  bool is_tensorized(std::size_t loop) const { return loop >= tensor_begin_; }
   Result<Stmt> merge_lanes(Point& point);
   std::vector<Expr> loop_values(const std::vector<std::size_t>& loops, const Point& point) const;
   std::vector<Expr> fold_values(const Point& point) const;
@@ -128,7 +158,12 @@ class NestEmitter {
   LoopSpace space_;
   std::size_t first_fold_ = 0;
   std::size_t tile_begin_ = 0;
-  std::vector<std::size_t> tile_loops_;  // kept loops and vector fold loops, the vector loop last
+  std::size_t tensor_begin_ =
+      0;  // the first tensorized loop; the number of loops when there is none
+  std::vector<std::size_t> tensor_loops_;  // in the order of the instruction's dimensions
+  std::size_t num_tensor_results_ = 0;  // how many of them run over results
+  // Kept loops and vector fold loops, the vector loop last; tensorized loops over results after all others.
+  std::vector<std::size_t> tile_loops_;
   std::vector<std::size_t> kept_;  // the kept loops, in order of the nest
   std::vector<std::int64_t> tile_extents_;
   std::int64_t lanes_ = 0;  // lanes of a vector fold loop; 0 when there is none

@@ -110,23 +110,25 @@ Result<Stmt> NestEmitter::emit(const Env& env) {
 
 Result<Ok> NestEmitter::plan() {
   const std::size_t n = nest_.loops.size();
-  first_fold_ = tile_begin_ = n;
+  first_fold_ = tile_begin_ = tensor_begin_ = n;
   if (!fold_) return Ok{};
-  auto kept = [&](const tree::Loop& l) {
-    return std::find(nest_.keep.begin(), nest_.keep.end(), l.name) != nest_.keep.end();
+  if (nest_.tensorized) TILEWRIGHT_CHECK_OK(plan_tensor());
+  auto kept = [&](std::size_t i) {
+    const Symbol name = nest_.loops[i].name;
+    return is_tensorized(i) ||
+           std::find(nest_.keep.begin(), nest_.keep.end(), name) != nest_.keep.end();
   };
   for (std::size_t i = n; i-- > 0;) {
     const tree::Loop& l = nest_.loops[i];
-    if (space_.is_fold(l.name)) first_fold_ = i;
-    if (tile_begin_ == i + 1 && (space_.is_fold(l.name) || kept(l))) tile_begin_ = i;
+    if (space_.is_fold(l.name)) first_fold_ = std::min(i, tensor_begin_);
+    if (tile_begin_ == i + 1 && (space_.is_fold(l.name) || kept(i))) tile_begin_ = i;
   }
   // The tile starts at a fold loop: kept loops outside every fold loop are ordinary loops.
   tile_begin_ = std::max(tile_begin_, first_fold_);
   for (std::size_t i = 0; i < tile_begin_; ++i)
-    if (kept(nest_.loops[i]) && space_.constant_extent(nest_.loops[i].name) != 1)
-      return not_in_tile(i);
+    if (kept(i) && space_.constant_extent(nest_.loops[i].name) != 1) return not_in_tile(i);
   std::size_t vector_loop = n;
-  for (std::size_t i = tile_begin_; i < n; ++i) {
+  for (std::size_t i = tile_begin_; i < tensor_begin_; ++i) {
     const tree::Loop& l = nest_.loops[i];
     const bool fold_loop = space_.is_fold(l.name);
     if (fold_loop && l.kind != tree::LoopKind::Vector) continue;
@@ -161,6 +163,12 @@ Result<Ok> NestEmitter::plan() {
   if (vector_loop < n) {
     tile_loops_.push_back(vector_loop);
     tile_extents_.push_back(*space_.constant_extent(nest_.loops[vector_loop].name));
+  }
+  for (std::size_t t = 0; t < num_tensor_results_; ++t) {
+    const std::size_t i = tensor_loops_[t];
+    kept_.push_back(i);
+    tile_loops_.push_back(i);
+    tile_extents_.push_back(*space_.constant_extent(nest_.loops[i].name));
   }
   if (tile_loops_.empty()) tile_extents_.push_back(1);
   if ((lanes_ & (lanes_ - 1)) != 0)
@@ -271,14 +279,11 @@ Result<Stmt> NestEmitter::copy(Point& point) {
   const Symbol buffer = point.env.bindings.at(nest_.name).buffer;
   const Stmt take =
       program::make_store(context_, buffer, index, value, OriginRole::Copy, stage.tensor, cell);
-  if (inside.empty()) return guarded(guards, take);
-  Expr all;
-  for (Expr condition : inside) all = all ? context_.both(all, condition) : condition;
   Stmt fill;
   if (stage.pad)
     fill = program::make_store(context_, buffer, index, context_.constant(type, 0), OriginRole::Pad,
                                stage.tensor, cell);
-  return guarded(guards, program::make_if(context_, all, take, fill));
+  return guarded(guards, guarded(inside, take, fill));
 }
 
 Result<Stmt> Builder::emit_nest(const tree::Nest& nest, const Region& region, const Env& env) {

@@ -119,21 +119,28 @@ class Checker {
       if (!ir::check_facts(input.name, input.facts, run.sizes, inputs.at(input.name), {}).ok())
         return true;
     TILEWRIGHT_TRY(reference, ir::interpret_with_bound(algorithm_, run.sizes, inputs));
-    auto result = program::interpret(context_, program_, run.sizes, inputs);
     report_.runs.push_back(run);
-    if (!result.ok()) {
-      for (Diagnostic diagnostic : result.diagnostics()) refute(std::move(diagnostic), run);
-      return false;
+    // With asynchronous operations: at once, as late as possible, and at random.
+    const bool agents = !program::is_sequential(program_.body);
+    for (int order = 0; order < (agents ? 3 : 1); ++order) {
+      program::InterpretOptions options;
+      options.async_order = static_cast<program::AsyncOrder>(order);
+      options.schedule_seed = order == 2 ? run.seed + 1 : 0;
+      auto result = program::interpret(context_, program_, run.sizes, inputs, options);
+      if (!result.ok()) {
+        for (Diagnostic diagnostic : result.diagnostics()) refute(std::move(diagnostic), run);
+        return false;
+      }
+      report_.steps += result->steps;
+      if (coverage_)
+        coverage_->merge(result->coverage);
+      else
+        coverage_ = std::move(result->coverage);
+      for (const ir::Equation* output : algorithm_.outputs())
+        for (const ir::TensorPart& part : output->tensors())
+          if (!compare(run, *output, part.name, reference.at(part.name), result->outputs))
+            return false;
     }
-    report_.steps += result->steps;
-    if (coverage_)
-      coverage_->merge(result->coverage);
-    else
-      coverage_ = std::move(result->coverage);
-    for (const ir::Equation* output : algorithm_.outputs())
-      for (const ir::TensorPart& part : output->tensors())
-        if (!compare(run, *output, part.name, reference.at(part.name), result->outputs))
-          return false;
     return true;
   }
 

@@ -12,7 +12,7 @@ using program::Stmt;
 
 class Collector {
  public:
-  explicit Collector(Decisions& out) : out_(out) {}
+  Collector(ir::Context& context, Decisions& out) : context_(context), out_(out) {}
 
   void visit(Stmt stmt) {
     if (!stmt) return;
@@ -41,6 +41,38 @@ class Collector {
                          visit(n.body);
                        },
                        [](const program::Store&) {},
+                       [&](const program::While& n) {
+                         decide(DecisionKind::Branch, n.condition, Expr());
+                         inside({Step::Kind::Holds, Symbol(), n.condition, Expr()}, n.body);
+                       },
+                       [&](const program::Bind& n) {
+                         if (!n.lower.as<ir::IntConst>() || !n.upper.as<ir::IntConst>())
+                           decide(DecisionKind::Loop, n.lower, n.upper);
+                         inside({Step::Kind::Range, n.var, n.lower, n.upper}, n.body);
+                       },
+                       [&](const program::Ring& n) {
+                         const Expr depth = context_.index(n.depth);
+                         const int outer = at_;
+                         enter({Step::Kind::Value, n.slot, context_.floor_mod(n.use, depth), {}});
+                         enter({Step::Kind::Value, n.phase, context_.floor_div(n.use, depth), {}});
+                         visit(n.body);
+                         at_ = outer;
+                       },
+                       [&](const program::Atomic& n) {
+                         if (n.body) data(n.old, n.value.type(), n.body);
+                       },
+                       [&](const program::Receive& n) { data(n.var, n.type, n.body); },
+                       [&](const program::Vote& n) {
+                         data(n.var,
+                              n.vote == program::VoteKind::Ballot ? ir::ScalarType::Index
+                                                                  : ir::ScalarType::Bool,
+                              n.body);
+                       },
+                       [&](const auto&) {
+                         program::for_each_part(stmt, [&](std::string_view, auto part) {
+                           if constexpr (std::is_same_v<decltype(part), Stmt>) visit(part);
+                         });
+                       },
                    });
   }
 
@@ -55,13 +87,23 @@ class Collector {
   void inside(Step step, Stmt body) {
     if (!body) return;
     const int outer = at_;
-    step.outer = outer;
-    at_ = static_cast<int>(out_.steps.size());
-    out_.steps.push_back(step);
+    enter(step);
     visit(body);
     at_ = outer;
   }
 
+  void enter(Step step) {
+    step.outer = at_;
+    at_ = static_cast<int>(out_.steps.size());
+    out_.steps.push_back(step);
+  }
+
+  // A body in which the variable is what a run found.
+  void data(Symbol var, ir::ScalarType type, Stmt body) {
+    inside({Step::Kind::Value, var, context_.read(var, {}, type), Expr()}, body);
+  }
+
+  ir::Context& context_;
   Decisions& out_;
   int at_ = -1;
 };
@@ -76,9 +118,9 @@ std::vector<Step> Decisions::path(const Decision& decision) const {
   return out;
 }
 
-Decisions decisions_of(const program::Program& program) {
+Decisions decisions_of(ir::Context& context, const program::Program& program) {
   Decisions out;
-  Collector(out).visit(program.body);
+  Collector(context, out).visit(program.body);
   return out;
 }
 

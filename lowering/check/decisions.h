@@ -37,6 +37,6 @@ struct Decisions {
   // From the outermost to the innermost.
   std::vector<Step> path(const Decision& decision) const;
 };
-Decisions decisions_of(const program::Program& program);
+Decisions decisions_of(ir::Context& context, const program::Program& program);
 
 }  // namespace tilewright::check

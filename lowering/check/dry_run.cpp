@@ -55,6 +55,7 @@ class Walker {
                                       return std::min(run(n.body) + cells / 4, kMaxCost);
                                     },
                                     [&](const program::Store& n) { return cost_of(n.value); },
+                                    [&](const auto&) { return parts(stmt); },
                                 });
   }
 
@@ -67,6 +68,15 @@ class Walker {
  private:
   void reached(std::uint64_t what, std::uint64_t outcome) {
     outcomes_.push_back(hash_combine(hash_combine(where_, what), outcome));
+  }
+
+  // Of a statement without a shape of its own here.
+  std::int64_t parts(Stmt stmt) {
+    std::int64_t cost = 1;
+    program::for_each_part(stmt, [&](std::string_view, auto part) {
+      if constexpr (std::is_same_v<decltype(part), Stmt>) cost += run(part);
+    });
+    return std::min(cost, kMaxCost);
   }
 
   std::int64_t loop(Stmt stmt, const program::For& n) {

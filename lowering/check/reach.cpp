@@ -266,7 +266,10 @@ class Asker {
 
 Reachability::Reachability(ir::Context& context, const program::Program& program,
                            poly::Limits limits)
-    : context_(context), program_(program), decisions_(decisions_of(program)), limits_(limits) {}
+    : context_(context),
+      program_(program),
+      decisions_(decisions_of(context, program)),
+      limits_(limits) {}
 
 Reach Reachability::find(std::size_t decision, bool first) {
   Reach undecided;

@@ -44,6 +44,7 @@ class Constants {
                                  for (Expr index : n.indices) meet(index);
                                  compare_all(n.value);
                                },
+                               [](const auto&) {},
                            });
     });
   }

@@ -26,6 +26,7 @@
 #include <mutex>
 
 #include "lowering/llvm/emit_wall.h"
+#include "lowering/program/host_part.h"
 
 namespace tilewright::llvm_wall {
 
@@ -123,6 +124,7 @@ std::string_view llvm_version() { return LLVM_VERSION_STRING; }
 Result<Object> compile_program(ir::Context& context, const program::Program& program,
                                const program::Contract& contract, const TargetOptions& target,
                                const CompileOptions& options) {
+  if (auto beyond = program::find_beyond_host(program)) return fail(std::move(*beyond));
   TILEWRIGHT_TRY(machine, make_target_machine(target));
   llvm::LLVMContext llvm;
   llvm::Module module(llvm::StringRef(program.name.text()), llvm);

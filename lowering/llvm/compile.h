@@ -8,15 +8,24 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "frontend/base/result.h"
 #include "lowering/program/contract.h"
 
 namespace tilewright::llvm_wall {
 
-// One word of CPUID that the entry of a library checks: (word & mask) == mask. Leaf1Ecx, leaf 7 and the
-// extended leaf are asked of CPUID; Xcr0 says which registers the system saves.
-enum class CpuidWord : std::uint8_t { Leaf1Ecx, Leaf7Ebx, Leaf7Ecx, Leaf7Edx, ExtendedEcx, Xcr0 };
+// One word of CPUID that the entry of a library checks: (word & mask) == mask. Leaf1Ecx, leaf 7 (and its
+// subleaf 1) and the extended leaf are asked of CPUID; Xcr0 says which registers the system saves.
+enum class CpuidWord : std::uint8_t {
+  Leaf1Ecx,
+  Leaf7Ebx,
+  Leaf7Ecx,
+  Leaf7Edx,
+  Leaf7Sub1Eax,
+  ExtendedEcx,
+  Xcr0
+};
 struct CpuidTest {
   CpuidWord word = CpuidWord::Leaf1Ecx;
   std::uint32_t mask = 0;
@@ -28,6 +37,7 @@ struct TargetOptions {
   std::string base_cpu = "x86-64";  // what the entry of a library runs on, before it has asked
   std::string cpu = "x86-64-v3";
   int vector_bits = 256;
+  std::vector<std::string> features;  // beyond those of the cpu, in LLVM's spelling
   // What the entry asks of the processor. x86-64: words of CPUID. AArch64: these bits of AT_HWCAP.
   std::vector<CpuidTest> cpuid;
   std::uint64_t hwcap = 0;

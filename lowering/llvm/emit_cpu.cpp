@@ -79,11 +79,9 @@ class CpuCheck {
       std::uint32_t leaf;
       std::uint64_t offset;
     };
-    constexpr Row kRows[] = {{CpuidWord::Leaf1Ecx, 0, 24},
-                             {CpuidWord::Leaf7Ebx, 1, 20},
-                             {CpuidWord::Leaf7Ecx, 1, 24},
-                             {CpuidWord::Leaf7Edx, 1, 28},
-                             {CpuidWord::ExtendedEcx, 2, 24}};
+    constexpr Row kRows[] = {{CpuidWord::Leaf1Ecx, 0, 24},     {CpuidWord::Leaf7Ebx, 1, 20},
+                             {CpuidWord::Leaf7Ecx, 1, 24},     {CpuidWord::Leaf7Edx, 1, 28},
+                             {CpuidWord::Leaf7Sub1Eax, 6, 16}, {CpuidWord::ExtendedEcx, 2, 24}};
     for (const Row& row : kRows) {
       const std::uint32_t mask = mask_of(row.word);
       if (mask == 0) continue;
@@ -120,7 +118,15 @@ class CpuCheck {
     llvm::Value* leaf7 = b_.CreateCall(cpuid, {b_.getInt32(7), b_.getInt32(0)});
     step(has(b_.CreateExtractValue(leaf7, 1), mask_of(CpuidWord::Leaf7Ebx)));
     step(has(b_.CreateExtractValue(leaf7, 2), mask_of(CpuidWord::Leaf7Ecx)));
-    b_.CreateRet(has(b_.CreateExtractValue(leaf7, 3), mask_of(CpuidWord::Leaf7Edx)));
+    step(has(b_.CreateExtractValue(leaf7, 3), mask_of(CpuidWord::Leaf7Edx)));
+    // EAX of leaf 7 is the highest subleaf; the words of one that is not there are zero.
+    const std::uint32_t sub1 = mask_of(CpuidWord::Leaf7Sub1Eax);
+    if (sub1 != 0) {
+      step(b_.CreateICmpUGE(b_.CreateExtractValue(leaf7, 0), b_.getInt32(1)));
+      llvm::Value* words1 = b_.CreateCall(cpuid, {b_.getInt32(7), b_.getInt32(1)});
+      step(has(b_.CreateExtractValue(words1, 0), sub1));
+    }
+    b_.CreateRet(b_.getTrue());
   }
 
   std::uint32_t mask_of(CpuidWord word) const {

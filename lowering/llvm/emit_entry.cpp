@@ -14,20 +14,11 @@ using program::Check;
 using program::CheckKind;
 using program::Parameter;
 
+// A DLDataType of one lane as it lies in memory.
 std::uint32_t type_word(ScalarType type) {
-  const auto word = [](unsigned code, unsigned bits) { return code | bits << 8U | 1U << 16U; };
-  switch (type) {
-    case ScalarType::Bool: return word(kDLBool, 8);
-    case ScalarType::I8: return word(kDLInt, 8);
-    case ScalarType::I32: return word(kDLInt, 32);
-    case ScalarType::Index:
-    case ScalarType::I64: return word(kDLInt, 64);
-    case ScalarType::BF16: return word(kDLBfloat, 16);
-    case ScalarType::F16: return word(kDLFloat, 16);
-    case ScalarType::F32: return word(kDLFloat, 32);
-    case ScalarType::F64: return word(kDLFloat, 64);
-  }
-  __builtin_unreachable();
+  const ir::TypeInfo& info = ir::type_info(type);
+  return static_cast<unsigned>(info.dlpack_code) | static_cast<unsigned>(info.dlpack_bits) << 8U |
+         1U << 16U;
 }
 
 std::int32_t status_of(CheckKind kind) {
@@ -99,6 +90,8 @@ class Entry {
   void check_tensor(const Check& check);
   void check_extent(const Check& check);
   void check_strides(const Check& check);
+  llvm::Value* row_bytes(const Check& check, std::size_t dimension);
+  llvm::Value* whole_bytes(const Check& check, std::size_t dimension);
   void check_bytes(const Check& check);
   void check_workspace(const Check& check);
   void check_values(const Check& check);
@@ -324,6 +317,25 @@ void Entry::check_extent(const Check& c) {
   }
 }
 
+// The extent; of the last axis of a packed tensor, the bytes of a row.
+llvm::Value* Entry::row_bytes(const Check& c, std::size_t d) {
+  llvm::Value* dim = tensors_[c.argument].dims[d];
+  const int per_byte = ir::elements_per_byte(parameter(c).type);
+  if (per_byte == 1 || d + 1 < tensors_[c.argument].dims.size()) return dim;
+  // Rounded up without leaving 64 bits.
+  llvm::Value* rest = b().CreateURem(dim, i64(per_byte));
+  llvm::Value* whole = b().CreateUDiv(dim, i64(per_byte));
+  return b().CreateAdd(whole, b().CreateZExt(b().CreateICmpNE(rest, i64(0)), b().getInt64Ty()));
+}
+
+// The extent in elements, a row of a packed tensor up to its last byte.
+llvm::Value* Entry::whole_bytes(const Check& c, std::size_t d) {
+  llvm::Value* dim = tensors_[c.argument].dims[d];
+  const int per_byte = ir::elements_per_byte(parameter(c).type);
+  if (per_byte == 1 || d + 1 < tensors_[c.argument].dims.size()) return dim;
+  return b().CreateMul(row_bytes(c, d), i64(per_byte));
+}
+
 // Strides of dimensions with one element, and of a tensor without elements, say nothing.
 void Entry::check_strides(const Check& c) {
   const Tensor& tensor = tensors_[c.argument];
@@ -342,7 +354,7 @@ void Entry::check_strides(const Check& c) {
     Check at = c;
     at.dimension = static_cast<int>(d);
     demand(b().CreateOr(free, b().CreateICmpEQ(got, compact)), at, compact, got);
-    compact = b().CreateMul(compact, tensor.dims[d]);
+    compact = b().CreateMul(compact, whole_bytes(c, d));
   }
   b().CreateBr(after);
   b().SetInsertPoint(after);
@@ -353,7 +365,8 @@ void Entry::check_bytes(const Check& c) {
   llvm::Value* overflow = b().getFalse();
   llvm::Value* capacity = i64(c.value);
   llvm::Value* bytes = i64(c.value);
-  for (llvm::Value* dim : tensor.dims) {
+  for (std::size_t d = 0; d < tensor.dims.size(); ++d) {
+    llvm::Value* dim = row_bytes(c, d);
     // A zero elsewhere must not hide an extent that overflows.
     llvm::Value* positive = b().CreateSelect(b().CreateICmpEQ(dim, i64(0)), i64(1), dim);
     llvm::Value* pair =
@@ -557,7 +570,8 @@ llvm::Function* make_kernel(ModuleState& state) {
     kernel->addParamAttr(arg, llvm::Attribute::NoAlias);
     if (!parameter.is_output) kernel->addParamAttr(arg, llvm::Attribute::ReadOnly);
     std::tie(buffer.scope, buffer.disjoint) = state.alias.at(parameter.name);
-    buffer.strides = emitter.row_major(parameter.shape);
+    buffer.per_byte = ir::elements_per_byte(parameter.type);
+    buffer.strides = emitter.parameter_strides(parameter);
     emitter.bind_buffer(parameter.name, std::move(buffer));
     ++arg;
   }

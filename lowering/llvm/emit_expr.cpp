@@ -14,11 +14,11 @@ namespace {
 
 bool is_integral(ScalarType type) { return type == ScalarType::Index || ir::is_integer(type); }
 
-// bool is the unsigned i1: false < true.
+// bool is an unsigned i1: false < true.
 llvm::CmpInst::Predicate predicate(OpCode op, ScalarType type) {
   using P = llvm::CmpInst::Predicate;
   const bool is_float = ir::is_float(type);
-  const bool is_bool = type == ScalarType::Bool;
+  const bool is_bool = type == ScalarType::Bool || ir::is_unsigned(type);
   switch (op) {
     case OpCode::Eq: return is_float ? P::FCMP_OEQ : P::ICMP_EQ;
     case OpCode::Ne: return is_float ? P::FCMP_UNE : P::ICMP_NE;
@@ -75,7 +75,10 @@ Value Emitter::evaluate(Expr expr) {
       expr,
       ir::Overloaded{
           [&](const ir::IntConst& c) {
-            return Value{llvm::ConstantInt::getSigned(register_type(state_.llvm, c.type), c.value)};
+            llvm::Type* type = register_type(state_.llvm, c.type);
+            return Value{ir::is_unsigned(c.type)
+                             ? llvm::ConstantInt::get(type, static_cast<std::uint64_t>(c.value))
+                             : llvm::ConstantInt::getSigned(type, c.value)};
           },
           [&](const ir::FloatConst& c) {
             llvm::Type* type = register_type(state_.llvm, c.type);
@@ -101,17 +104,18 @@ Value Emitter::evaluate(Expr expr) {
           [&](const ir::Op& op) { return evaluate_op(op); },
           [&](const ir::Select& s) { return select(s); },
           [&](const ir::Cast& c) { return cast(evaluate(c.value), c.value.type(), c.type); },
+          [&](const ir::Saturate& s) {
+            return saturate(evaluate(s.value), s.value.type(), s.type);
+          },
           [&](const ir::RoundTo& r) {
             // The value stays in its type; a grid that holds all of it changes nothing.
             Value inner = evaluate(r.value);
-            if (ir::unit_roundoff(r.grid) <= ir::unit_roundoff(r.type)) {
-              const bool f16_in_bf16 = r.type == ScalarType::BF16 && r.grid == ScalarType::F16;
-              if (!f16_in_bf16) return inner;
-            }
+            if (ir::holds_all(r.grid, r.type)) return inner;
             llvm::Value* v = round_to_grid(inner.v, r.type, r.grid);
             if (r.type == ScalarType::F64) v = b_.CreateFPExt(v, inner.v->getType());
-            // The grid of bf16 goes beyond the range of f16.
-            if (r.type == ScalarType::F16 && r.grid == ScalarType::BF16) v = round_f32_to_f16(v);
+            // Some grids go beyond the range of f16.
+            const bool beyond = ir::largest_finite(r.grid) > ir::largest_finite(r.type);
+            if (r.type == ScalarType::F16 && beyond) v = round_f32_to_f16(v);
             return Value{v, inner.varying};
           },
           [&](const ir::Fold& fold) {
@@ -158,7 +162,7 @@ Value Emitter::evaluate_op(const ir::Op& op) {
   if (is_integral(type)) return {integer_op(op.op, type, args), varying};
   Value value = float_op(op.op, type, args);
   value.varying = varying;
-  // A 16-bit operation is the f32 operation rounded once more; some stay on the grid by themselves.
+  // A narrower operation is the f32 operation rounded once more; some stay on the grid by themselves.
   if (!keeps_grid(op.op))
     value.v = round_to_grid(value.v, type == ScalarType::F64 ? type : ScalarType::F32, type);
   return value;
@@ -189,16 +193,25 @@ Value Emitter::float_op(OpCode op, ScalarType type, std::span<llvm::Value* const
 llvm::Value* Emitter::integer_op(OpCode op, ScalarType type, std::span<llvm::Value* const> a) {
   if (type == ScalarType::Index && (op == OpCode::Add || op == OpCode::Sub || op == OpCode::Mul))
     return index_arithmetic(op, a[0], a[1]);
+  const ir::TypeRule rule = ir::op_info(op).rule;
+  if (rule == ir::TypeRule::Bits) return bit_op(op, type, a);
+  if (rule == ir::TypeRule::Random) return random_bits(type, a[0], a[1]);
+  const bool is_unsigned = ir::is_unsigned(type);
   switch (op) {
     case OpCode::Add: return b_.CreateAdd(a[0], a[1]);
     case OpCode::Sub: return b_.CreateSub(a[0], a[1]);
     case OpCode::Mul: return b_.CreateMul(a[0], a[1]);
-    case OpCode::Div: return floor_division(a[0], a[1], false);
-    case OpCode::Mod: return floor_division(a[0], a[1], true);
+    case OpCode::Div:
+    case OpCode::Mod:
+      return is_unsigned ? unsigned_division(a[0], a[1], op == OpCode::Mod)
+                         : floor_division(a[0], a[1], op == OpCode::Mod);
     case OpCode::Neg: return b_.CreateNeg(a[0]);
-    case OpCode::Min: return b_.CreateSelect(b_.CreateICmpSLT(a[0], a[1]), a[0], a[1]);
-    case OpCode::Max: return b_.CreateSelect(b_.CreateICmpSGT(a[0], a[1]), a[0], a[1]);
+    case OpCode::Min:
+      return b_.CreateSelect(b_.CreateCmp(predicate(OpCode::Lt, type), a[0], a[1]), a[0], a[1]);
+    case OpCode::Max:
+      return b_.CreateSelect(b_.CreateCmp(predicate(OpCode::Gt, type), a[0], a[1]), a[0], a[1]);
     case OpCode::Abs:
+      if (is_unsigned) return a[0];
       return b_.CreateSelect(b_.CreateICmpSLT(a[0], llvm::Constant::getNullValue(a[0]->getType())),
                              b_.CreateNeg(a[0]), a[0]);
     case OpCode::Fma: return b_.CreateAdd(b_.CreateMul(a[0], a[1]), a[2]);
@@ -252,6 +265,35 @@ llvm::Value* Emitter::floor_division(llvm::Value* a, llvm::Value* b, bool want_m
   llvm::Value* floor = b_.CreateSelect(below, b_.CreateSub(quotient, one), quotient);
   floor = b_.CreateSelect(is_minus_one, b_.CreateNeg(a), floor);
   return b_.CreateSelect(is_zero, zero, floor);
+}
+
+// By zero gives 0, for what is computed and dropped.
+llvm::Value* Emitter::unsigned_division(llvm::Value* a, llvm::Value* b, bool want_modulus) {
+  llvm::Value* zero = llvm::Constant::getNullValue(a->getType());
+  llvm::Value* is_zero = b_.CreateICmpEQ(b, zero);
+  llvm::Value* safe = b_.CreateSelect(is_zero, llvm::ConstantInt::get(a->getType(), 1), b);
+  llvm::Value* out = want_modulus ? b_.CreateURem(a, safe) : b_.CreateUDiv(a, safe);
+  return b_.CreateSelect(is_zero, zero, out);
+}
+
+// A count of the width or more leaves nothing, or the sign alone.
+llvm::Value* Emitter::bit_op(OpCode op, ScalarType type, std::span<llvm::Value* const> a) {
+  switch (op) {
+    case OpCode::BitAnd: return b_.CreateAnd(a[0], a[1]);
+    case OpCode::BitOr: return b_.CreateOr(a[0], a[1]);
+    case OpCode::BitXor: return b_.CreateXor(a[0], a[1]);
+    case OpCode::BitNot: return b_.CreateNot(a[0]);
+    default: break;
+  }
+  llvm::Type* bits = a[0]->getType();
+  auto number = [&](int n) { return llvm::ConstantInt::get(bits, static_cast<std::uint64_t>(n)); };
+  const int width = ir::type_info(type).width;
+  llvm::Value* beyond = b_.CreateICmpUGE(a[1], number(width));
+  llvm::Value* count = b_.CreateSelect(beyond, number(width - 1), a[1]);
+  if (op == OpCode::ShiftRight && !ir::is_unsigned(type)) return b_.CreateAShr(a[0], count);
+  llvm::Value* moved =
+      op == OpCode::ShiftLeft ? b_.CreateShl(a[0], count) : b_.CreateLShr(a[0], count);
+  return b_.CreateSelect(beyond, number(0), moved);
 }
 
 Value Emitter::compare(OpCode op, Expr a, Expr b) {

@@ -5,6 +5,7 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "frontend/ir/math_definitions.h"
+#include "frontend/ir/random_bits.h"
 #include "lowering/llvm/emit_wall.h"
 
 namespace tilewright::llvm_wall {
@@ -168,6 +169,24 @@ llvm::Value* Emitter::math_function(OpCode op, ScalarType type, llvm::Value* x) 
   state_.refuse(Code::UnsupportedByTarget,
                 "`" + std::string(ir::op_info(op).text) + "` has no code", kReport);
   return llvm::PoisonValue::get(x->getType());
+}
+
+llvm::Value* Emitter::random_bits(ScalarType type, llvm::Value* key, llvm::Value* counter) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(key->getType());
+  LlvmMath math(b_, vector ? vector->getNumElements() : 0);
+  using Pair = ir::WordPair<LlvmMath::I32>;
+  const bool two = type == ScalarType::U64;
+  llvm::Type* word = key->getType()->getWithNewType(b_.getInt32Ty());
+  auto words = [&](llvm::Value* x) {
+    if (!two) return Pair{{x}, math.i32(0)};
+    llvm::Value* high = b_.CreateLShr(x, llvm::ConstantInt::get(x->getType(), 32));
+    return Pair{{b_.CreateTrunc(x, word)}, {b_.CreateTrunc(high, word)}};
+  };
+  const Pair out = ir::threefry2x32(math, words(key), words(counter));
+  if (!two) return out.first.v;
+  llvm::Value* high = b_.CreateShl(b_.CreateZExt(out.second.v, key->getType()),
+                                   llvm::ConstantInt::get(key->getType(), 32));
+  return b_.CreateOr(high, b_.CreateZExt(out.first.v, key->getType()));
 }
 
 }  // namespace tilewright::llvm_wall

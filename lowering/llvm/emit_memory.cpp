@@ -79,24 +79,6 @@ llvm::Instruction* Emitter::tag(llvm::Instruction* access, const Buffer& buffer)
   return access;
 }
 
-template <class F>
-llvm::Value* Emitter::guarded(llvm::Value* condition, llvm::Type* type, F&& f) {
-  llvm::BasicBlock* from = b_.GetInsertBlock();
-  llvm::BasicBlock* run = block("guarded");
-  llvm::BasicBlock* join = block("joined");
-  b_.CreateCondBr(condition, run, join);
-  b_.SetInsertPoint(run);
-  llvm::Value* result = f();
-  llvm::BasicBlock* end = b_.GetInsertBlock();
-  b_.CreateBr(join);
-  b_.SetInsertPoint(join);
-  if (type->isVoidTy()) return nullptr;
-  llvm::PHINode* phi = b_.CreatePHI(type, 2);
-  phi->addIncoming(llvm::Constant::getNullValue(type), from);
-  phi->addIncoming(result, end);
-  return phi;
-}
-
 Value Emitter::load(const ir::Read& read) {
   auto it = buffers_.find(read.tensor);
   if (it == buffers_.end()) {
@@ -112,6 +94,7 @@ Value Emitter::load(const ir::Read& read) {
 }
 
 llvm::Value* Emitter::load_memory(const Buffer& buffer, const Address& where) {
+  if (buffer.per_byte > 1) return load_packed(buffer, where);
   llvm::Type* element = storage_type(state_.llvm, buffer.type);
   const llvm::Align align(ir::size_bytes(buffer.type));
   if (where.affine && is_uniform(*where.affine)) {
@@ -129,6 +112,8 @@ llvm::Value* Emitter::load_memory(const Buffer& buffer, const Address& where) {
         b_.CreateMaskedLoad(vector, p, align, mask_.lanes, llvm::Constant::getNullValue(vector)),
         buffer);
   }
+  if (where.affine)
+    if (llvm::Value* all = load_spread(buffer, *where.affine)) return all;
   if (where.affine && mask_.lanes == nullptr) return load_strided(buffer, *where.affine);
   llvm::Value* mask =
       mask_.lanes
@@ -169,6 +154,7 @@ void Emitter::store(const program::Store& store) {
 }
 
 void Emitter::store_memory(const Buffer& buffer, const Address& where, Value value) {
+  if (buffer.per_byte > 1) return store_packed(buffer, where, value);
   const llvm::Align align(ir::size_bytes(buffer.type));
   const bool uniform = where.affine && is_uniform(*where.affine);
   if (uniform && !value.varying) {
@@ -191,6 +177,7 @@ void Emitter::store_memory(const Buffer& buffer, const Address& where, Value val
         buffer);
     return;
   }
+  if (where.affine && !uniform && store_spread(buffer, *where.affine, lanes)) return;
   if (where.affine && !uniform && mask_.lanes == nullptr) {
     llvm::Type* element = storage_type(state_.llvm, buffer.type);
     llvm::Value* start = pointer(buffer, {where.affine->variable, where.affine->constant, nullptr});
@@ -209,6 +196,74 @@ void Emitter::store_memory(const Buffer& buffer, const Address& where, Value val
   llvm::Value* pointers = uniform ? b_.CreateVectorSplat(lanes_, pointer(buffer, *where.affine))
                                   : lane_pointers(buffer, where);
   tag(b_.CreateMaskedScatter(lanes, pointers, align, mask), buffer);
+}
+
+// Lanes that step evenly by a few cells are one vector with the cells between left out by a mask: with masked loads
+// and stores of bytes and words that beats an access per lane many times over.
+std::optional<Emitter::Spread> Emitter::spread(const Buffer& buffer, const LaneIndex& offset) {
+  constexpr std::int64_t kMaskedBits = 512;
+  const auto* stride = llvm::dyn_cast_or_null<llvm::ConstantInt>(offset.stride);
+  if (stride == nullptr || state_.target.vector_bits < kMaskedBits) return std::nullopt;
+  const std::int64_t step = stride->getSExtValue();
+  if (step < 2) return std::nullopt;
+  const std::int64_t group =
+      std::min<std::int64_t>(lanes_, kMaskedBits / (8 * ir::size_bytes(buffer.type) * step));
+  if (group < 4 || lanes_ % group != 0) return std::nullopt;
+  return Spread{step, group};
+}
+
+// The mask of one group: its cells where their lanes are on, nothing between.
+llvm::Value* Emitter::spread_mask(const Spread& spread, std::int64_t first) {
+  llvm::Value* on = mask_.lanes;
+  if (on == nullptr)
+    on = llvm::Constant::getAllOnesValue(
+        llvm::FixedVectorType::get(b_.getInt1Ty(), static_cast<unsigned>(lanes_)));
+  std::vector<int> from(static_cast<std::size_t>(spread.group * spread.step), lanes_);
+  for (std::int64_t lane = 0; lane < spread.group; ++lane)
+    from[static_cast<std::size_t>(lane * spread.step)] = static_cast<int>(first + lane);
+  return b_.CreateShuffleVector(on, llvm::Constant::getNullValue(on->getType()), from);
+}
+
+llvm::Value* Emitter::load_spread(const Buffer& buffer, const LaneIndex& offset) {
+  const auto s = spread(buffer, offset);
+  if (!s) return nullptr;
+  llvm::Type* element = storage_type(state_.llvm, buffer.type);
+  auto* type = llvm::FixedVectorType::get(element, static_cast<unsigned>(s->group * s->step));
+  llvm::Value* result =
+      llvm::PoisonValue::get(llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes_)));
+  for (std::int64_t first = 0; first < lanes_; first += s->group) {
+    llvm::Value* p = pointer(buffer, {offset.variable, offset.constant + first * s->step, nullptr});
+    llvm::Value* cells =
+        tag(b_.CreateMaskedLoad(type, p, llvm::Align(ir::size_bytes(buffer.type)),
+                                spread_mask(*s, first), llvm::Constant::getNullValue(type)),
+            buffer);
+    // This group's lanes from the cells, the others from before.
+    std::vector<int> to(static_cast<std::size_t>(lanes_), -1);
+    for (std::int64_t lane = 0; lane < s->group; ++lane)
+      to[static_cast<std::size_t>(first + lane)] = static_cast<int>(lane * s->step);
+    llvm::Value* moved = b_.CreateShuffleVector(cells, to);
+    std::vector<int> blend(static_cast<std::size_t>(lanes_));
+    for (int lane = 0; lane < lanes_; ++lane)
+      blend[static_cast<std::size_t>(lane)] =
+          lane >= first && lane < first + s->group ? lanes_ + lane : lane;
+    result = s->group == lanes_ ? moved : b_.CreateShuffleVector(result, moved, blend);
+  }
+  return result;
+}
+
+bool Emitter::store_spread(const Buffer& buffer, const LaneIndex& offset, llvm::Value* lanes) {
+  const auto s = spread(buffer, offset);
+  if (!s) return false;
+  for (std::int64_t first = 0; first < lanes_; first += s->group) {
+    std::vector<int> places(static_cast<std::size_t>(s->group * s->step), -1);
+    for (std::int64_t lane = 0; lane < s->group; ++lane)
+      places[static_cast<std::size_t>(lane * s->step)] = static_cast<int>(first + lane);
+    llvm::Value* p = pointer(buffer, {offset.variable, offset.constant + first * s->step, nullptr});
+    tag(b_.CreateMaskedStore(b_.CreateShuffleVector(lanes, places), p,
+                             llvm::Align(ir::size_bytes(buffer.type)), spread_mask(*s, first)),
+        buffer);
+  }
+  return true;
 }
 
 // ---- Register buffers ----

@@ -33,17 +33,10 @@ std::vector<Symbol> mentioned(program::Stmt root) {
     });
   };
   program::walk(root, [&](program::Stmt stmt) {
-    program::visit(stmt, [&](const auto& node) {
-      for_each_field(node, [&](std::string_view, const auto& value) {
-        using V = std::remove_cvref_t<decltype(value)>;
-        if constexpr (std::is_same_v<V, Expr>) {
-          add_expr(value);
-        } else if constexpr (std::is_same_v<V, NodeList<Expr>>) {
-          for (Expr e : value) add_expr(e);
-        } else if constexpr (std::is_same_v<V, Symbol>) {
-          add(value);
-        }
-      });
+    program::for_each_part(stmt, [&](std::string_view, auto part) {
+      using Part = decltype(part);
+      if constexpr (std::is_same_v<Part, Expr>) add_expr(part);
+      if constexpr (std::is_same_v<Part, Symbol>) add(part);
     });
   });
   return names;

@@ -55,6 +55,12 @@ void Emitter::emit(program::Stmt stmt) {
             if (!state_.error) emit(s.body);
           },
           [&](const program::Store& s) { store(s); },
+          [&](const program::Call& s) { emit_call(s); },
+          // compile() refuses them with their place.
+          [&](const auto&) {
+            state_.refuse(Code::UnsupportedByTarget, "a statement beyond the host part",
+                          "run it in the interpreter");
+          },
       });
   memo_.clear();
 }

@@ -8,7 +8,8 @@
 //   emit_index.cpp    affine forms of indices      emit_math.cpp   math functions
 //   emit_memory.cpp   buffers, loads, stores       emit_stmt.cpp   statements
 //   emit_parallel.cpp outlined loops               emit_entry.cpp  checks, NAME and NAME_query
-//   emit_cpu.cpp      the processor check         emit_values.cpp   checks of a tensor's values
+//   emit_packed.cpp   elements of 4 bits            emit_cpu.cpp    the processor check
+//   emit_call.cpp     described instructions       emit_values.cpp  checks of a tensor's values
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -19,6 +20,7 @@
 #include <unordered_map>
 
 #include "lowering/llvm/compile.h"
+#include "schedules/machine/instruction.h"
 
 namespace tilewright::llvm_wall {
 
@@ -30,8 +32,8 @@ using ir::Expr;
 using ir::OpCode;
 using ir::ScalarType;
 
-// A scalar that all lanes share, or one value per lane. bf16 and f16 are computed as f32 on their grid;
-// bool is i1; index is i64.
+// A scalar that all lanes share, or one value per lane. Floats below f32 are f32 on their grid; bool is i1;
+// index is i64; integers have their width.
 struct Value {
   llvm::Value* v = nullptr;
   bool varying = false;
@@ -51,6 +53,9 @@ struct Buffer {
   int private_lanes =
       1;  // of the vector loop that allocates it: one copy per lane, the last dimension
   llvm::Value* base = nullptr;
+  // Elements that share a byte, of a parameter; rows begin at a byte. Buffers of the program itself hold
+  // each element in bytes of its own.
+  int per_byte = 1;
   std::vector<LaneIndex> strides;  // in elements; uniform
   std::vector<std::int64_t> extents;  // register buffers, private lanes included
   std::vector<llvm::AllocaInst*> rows;  // register buffers: one per leading index
@@ -71,7 +76,14 @@ struct ModuleState {
   llvm::Function* fail = nullptr;  // fills the error detail, returns the status
   std::unordered_map<Symbol, std::pair<llvm::MDNode*, llvm::MDNode*>> alias;  // scope, disjoint
   int num_tasks = 0;
+  // An instruction that the program calls, by name; none: it is not described.
+  struct Described {
+    machine::Instruction instruction;
+    machine::Meaning meaning;
+  };
+  std::unordered_map<Symbol, std::optional<Described>> described = {};
 
+  const Described* find_described(Symbol callee);
   // `about`: the loop or buffer at fault.
   void refuse(Code code, std::string message, std::string remedy, Symbol about = {});
   llvm::Constant* text(std::string_view value);  // a private string, terminated
@@ -92,6 +104,8 @@ class Emitter {
   llvm::IRBuilder<>& builder() { return b_; }
   void bind(Symbol name, Value value, std::optional<LaneIndex> index = {});
   void bind_buffer(Symbol name, Buffer buffer) { buffers_[name] = std::move(buffer); }
+  // Row-major strides of a parameter, whose rows begin at a byte.
+  std::vector<LaneIndex> parameter_strides(const program::Parameter& parameter);
   // Row-major strides of these uniform extents.
   std::vector<LaneIndex> row_major(std::span<const Expr> extents);
 
@@ -119,6 +133,7 @@ class Emitter {
   };
 
   // emit_convert.cpp
+  class Lanes;
   llvm::Type* type_of(ScalarType type, bool varying);
   llvm::Value* broadcast(Value value);
   Value match(Value value, bool varying);
@@ -126,8 +141,18 @@ class Emitter {
   llvm::Value* round_f32_to_bf16(llvm::Value* v);
   llvm::Value* round_f32_to_f16(llvm::Value* v);
   llvm::Value* narrow_to_odd(llvm::Value* f64);
-  llvm::Value* round_to_grid(llvm::Value* v, ScalarType from, ScalarType grid);
+  llvm::Value* round_f32_to_tf32(llvm::Value* v);
+  llvm::Value* round_f32_to_small(llvm::Value* v, ScalarType grid, bool saturates);
+  llvm::Value* round_f32_to_scale(llvm::Value* v, bool saturates);
+  llvm::Value* small_float_bits(llvm::Value* v, ScalarType type);
+  llvm::Value* small_float_value(llvm::Value* code, ScalarType type);
+  llvm::Value* round_to_grid(llvm::Value* v, ScalarType from, ScalarType grid,
+                             bool saturates = false);
   Value cast(Value value, ScalarType from, ScalarType to);
+  Value saturate(Value value, ScalarType from, ScalarType to);
+  llvm::Value* within_limits(llvm::Value* v, ScalarType type);
+  llvm::Value* integer_to_float(Value value, ScalarType from, ScalarType to, bool saturates);
+  llvm::Value* truncate(llvm::Value* v, ScalarType to, llvm::Type* target);
   llvm::Value* to_storage(llvm::Value* v, ScalarType type);
   llvm::Value* from_storage(llvm::Value* v, ScalarType type);
 
@@ -136,7 +161,9 @@ class Emitter {
   Value evaluate_op(const ir::Op& op);
   Value float_op(OpCode op, ScalarType type, std::span<llvm::Value* const> args);
   llvm::Value* integer_op(OpCode op, ScalarType type, std::span<llvm::Value* const> args);
+  llvm::Value* bit_op(OpCode op, ScalarType type, std::span<llvm::Value* const> args);
   llvm::Value* floor_division(llvm::Value* a, llvm::Value* b, bool want_modulus);
+  llvm::Value* unsigned_division(llvm::Value* a, llvm::Value* b, bool want_modulus);
   llvm::Value* index_arithmetic(OpCode op, llvm::Value* a, llvm::Value* b);
   Value compare(OpCode op, Expr a, Expr b);
   llvm::Value* compare_lanes(OpCode op, Expr a, Expr b);
@@ -151,6 +178,7 @@ class Emitter {
 
   // emit_math.cpp: an f32 or f64 value of any shape.
   llvm::Value* math_function(OpCode op, ScalarType type, llvm::Value* x);
+  llvm::Value* random_bits(ScalarType type, llvm::Value* key, llvm::Value* counter);
 
   // emit_index.cpp
   std::optional<LaneIndex> affine(Expr expr);
@@ -173,6 +201,24 @@ class Emitter {
   llvm::Value* load_strided(const Buffer& buffer, const LaneIndex& offset);
   void store(const program::Store& store);
   void store_memory(const Buffer& buffer, const Address& address, Value value);
+  // Lanes `step` cells apart, `group` of them in one vector.
+  struct Spread {
+    std::int64_t step;
+    std::int64_t group;
+  };
+  std::optional<Spread> spread(const Buffer& buffer, const LaneIndex& offset);
+  llvm::Value* spread_mask(const Spread& spread, std::int64_t first);
+  llvm::Value* load_spread(const Buffer& buffer, const LaneIndex& offset);
+  bool store_spread(const Buffer& buffer, const LaneIndex& offset, llvm::Value* lanes);
+  // emit_packed.cpp: elements that share a byte.
+  struct PackedPlace {
+    llvm::Value* pointer;  // of the byte, or of one in each lane
+    llvm::Value* shift;  // i8
+  };
+  PackedPlace packed_place(const Buffer& buffer, llvm::Value* element);
+  llvm::Value* load_packed(const Buffer& buffer, const Address& address);
+  void store_packed(const Buffer& buffer, const Address& address, Value value);
+  void store_packed_element(const Buffer& buffer, llvm::Value* element, llvm::Value* value);
   std::optional<std::vector<int>> register_cells(const Buffer& buffer,
                                                  std::span<const Expr> indices,
                                                  llvm::AllocaInst*& row, Symbol name);
@@ -200,6 +246,12 @@ class Emitter {
   void close_loop(const LoopBlocks& blocks, llvm::Value* upper);
   llvm::BasicBlock* block(const llvm::Twine& name);
 
+  // emit_call.cpp
+  void emit_call(const program::Call& node);
+  llvm::Value* load_tile(const program::TileNode& tile, std::int64_t elements,
+                         std::int64_t broadcast);
+  void store_tile(const program::TileNode& tile, llvm::Value* value);
+
   // emit_parallel.cpp
   void emit_parallel(const program::For& loop);
   struct Capture;
@@ -220,6 +272,24 @@ class Emitter {
   Mask mask_;
   llvm::Value* overflow_ = nullptr;
 };
+
+template <class F>
+llvm::Value* Emitter::guarded(llvm::Value* condition, llvm::Type* type, F&& f) {
+  llvm::BasicBlock* from = b_.GetInsertBlock();
+  llvm::BasicBlock* run = block("guarded");
+  llvm::BasicBlock* join = block("joined");
+  b_.CreateCondBr(condition, run, join);
+  b_.SetInsertPoint(run);
+  llvm::Value* result = f();
+  llvm::BasicBlock* end = b_.GetInsertBlock();
+  b_.CreateBr(join);
+  b_.SetInsertPoint(join);
+  if (type->isVoidTy()) return nullptr;
+  llvm::PHINode* phi = b_.CreatePHI(type, 2);
+  phi->addIncoming(llvm::Constant::getNullValue(type), from);
+  phi->addIncoming(result, end);
+  return phi;
+}
 
 // emit_cpu.cpp: `i1 ()`, whether this processor has what the target needs.
 llvm::Function* emit_cpu_check(ModuleState& state);

@@ -35,6 +35,10 @@ llvm::Function* ModuleState::make_function(llvm::FunctionType* type, const std::
       type, exported ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage,
       name, module);
   function->addFnAttr("target-cpu", target.cpu);
+  std::string features;
+  for (const std::string& feature : target.features)
+    features += (features.empty() ? "+" : ",+") + feature;
+  if (!features.empty()) function->addFnAttr("target-features", features);
   const std::string width = std::to_string(target.vector_bits);
   function->addFnAttr("min-legal-vector-width", width);
   function->addFnAttr("prefer-vector-width", width);

@@ -45,6 +45,7 @@ class Simplifier {
                     return program::make_store(context_, n.buffer, list(n.indices), expr(n.value),
                                                n.role, n.origin, list(n.point));
                   },
+                  [&](const auto&) { return other(stmt); },
               });
   }
 
@@ -57,6 +58,18 @@ class Simplifier {
     std::vector<Expr> out;
     for (Expr e : values) out.push_back(expr(e));
     return out;
+  }
+
+  Stmt other(Stmt stmt) {
+    return program::map_parts(context_, stmt, [&](std::string_view, auto part) {
+      using T = decltype(part);
+      if constexpr (std::is_same_v<T, Stmt>)
+        return run(part);
+      else if constexpr (std::is_same_v<T, Expr>)
+        return expr(part);
+      else
+        return part;
+    });
   }
 
   Stmt loop(const program::For& n) {

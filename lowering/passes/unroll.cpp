@@ -18,9 +18,7 @@ class Unroller {
  public:
   Unroller(ir::Context& context, const Program& program) : context_(context) {
     program::walk(program.body, [&](Stmt stmt) {
-      if (const auto* n = stmt.as<program::For>()) used_.insert(n->var);
-      if (const auto* n = stmt.as<program::Let>()) used_.insert(n->var);
-      if (const auto* n = stmt.as<program::Alloc>()) used_.insert(n->buffer);
+      for (Symbol name : program::bound_names(stmt)) used_.insert(name);
     });
     for (const ir::ExtentDecl& extent : program.extents) used_.insert(extent.name);
     for (const program::Parameter& p : program.parameters) used_.insert(p.name);
@@ -54,6 +52,7 @@ class Unroller {
                     return program::make_store(context_, buffer(n.buffer), list(n.indices),
                                                expr(n.value), n.role, n.origin, list(n.point));
                   },
+                  [&](const auto&) { return other(stmt); },
               });
   }
 
@@ -80,6 +79,29 @@ class Unroller {
     Symbol name;
   };
 
+  // Names that it binds become fresh wherever they stand in it.
+  Stmt other(Stmt stmt) {
+    const std::vector<Symbol> bound = program::bound_names(stmt);
+    if (copy_depth_ > 0)
+      for (Symbol name : bound) names_[name] = fresh(name);
+    const Stmt out = program::map_parts(context_, stmt, [&](std::string_view, auto part) {
+      using T = decltype(part);
+      if constexpr (std::is_same_v<T, Stmt>)
+        return run(part);
+      else if constexpr (std::is_same_v<T, Expr>)
+        return expr(part);
+      else
+        return name(part);
+    });
+    for (Symbol name : bound) names_.erase(name);
+    return out;
+  }
+
+  Symbol name(Symbol old) const {
+    const auto it = names_.find(old);
+    return it == names_.end() ? buffer(old) : it->second;
+  }
+
   Symbol fresh(Symbol wanted) {
     Symbol name = wanted;
     // Each name counts on from its last copy, so a long unrolling stays linear.
@@ -96,7 +118,13 @@ class Unroller {
   }
 
   Expr expr(Expr e) {
-    const Expr moved = ir::substitute(context_, e, values_);
+    Expr moved = ir::substitute(context_, e, values_);
+    if (!names_.empty())
+      moved = ir::rewrite(context_, moved, [&](Expr inner) -> Expr {
+        const auto* var = inner.as<ir::Var>();
+        return var && names_.contains(var->name) ? context_.var(name(var->name), var->type)
+                                                 : Expr();
+      });
     if (buffers_.empty()) return moved;
     return ir::rewrite(context_, moved, [&](Expr inner) -> Expr {
       const auto* read = inner.as<ir::Read>();
@@ -134,6 +162,7 @@ class Unroller {
   std::unordered_set<Symbol> used_;
   std::unordered_map<Symbol, int> next_copy_;
   std::unordered_map<Symbol, Symbol> buffers_;
+  std::unordered_map<Symbol, Symbol> names_;  // variables and objects
   ir::Substitution values_;
   int copy_depth_ = 0;
 };

@@ -32,7 +32,8 @@ Compiled::~Compiled() = default;
 
 class Compiler {
  public:
-  Compiler(const Program& program, Compiled& out) : program_(program), out_(out) {}
+  Compiler(ir::Context& context, const Program& program, Compiled& out)
+      : context_(context), program_(program), out_(out) {}
 
   Result<Ok> compile() {
     for (const Parameter& parameter : program_.parameters) {
@@ -45,6 +46,7 @@ class Compiler {
     if (!program_.body) return malformed("a program without a body");
     TILEWRIGHT_TRY(root, compile(program_.body));
     out_.root_ = root;
+    out_.has_agents_ = beyond_;
     return Ok{};
   }
 
@@ -95,6 +97,13 @@ class Compiler {
     node.stmt = stmt;
     node.in_vector = in_vector_;
     TILEWRIGHT_CHECK_OK(visit(stmt, [&](const auto& s) { return compile_into(node, s); }));
+    // A parallel loop is run by agents where there are any.
+    const auto* loop = stmt.as<For>();
+    const bool own = is_sequential(stmt.kind()) && !stmt.as<Atomic>();
+    beyond_ |= !own;
+    node.sequential = (own || in_operation_) && !(loop && loop->loop == LoopKind::Parallel);
+    for (std::uint32_t child : node.body)
+      node.sequential = node.sequential && out_.nodes_[child].sequential;
     out_.nodes_[id] = std::move(node);
     return id;
   }
@@ -175,6 +184,7 @@ class Compiler {
     Buffer buffer;
     buffer.name = alloc.buffer;
     buffer.type = alloc.type;
+    buffer.space = alloc.space;
     node.buffer = add_buffer(std::move(buffer));
     return add_child(node, alloc.body);
   }
@@ -192,17 +202,150 @@ class Compiler {
     return Ok{};
   }
 
+  Result<Ok> compile_into(Node& node, const While& loop) {
+    TILEWRIGHT_CHECK_OK(compile_exprs(node, {&loop.condition, 1}, false));
+    out_.builder_->end_flat();
+    node.decision = decide(DecisionKind::Branch, ir::print(loop.condition));
+    return add_child(node, loop.body);
+  }
+
+  Result<Ok> compile_into(Node& node, const Ring& ring) {
+    TILEWRIGHT_CHECK_OK(compile_exprs(node, {&ring.use, 1}, false));
+    out_.builder_->end_flat();
+    node.var = out_.builder_->add_var(ring.slot, 0);
+    node.second = out_.builder_->add_var(ring.phase, 0);
+    return add_child(node, ring.body);
+  }
+
+  Result<Ok> compile_into(Node& node, const Call& call) {
+    std::vector<Expr> exprs;
+    for (Tile tile : call.operands) {
+      auto buffer = out_.scope_->tensor(tile->buffer);
+      if (!buffer) return malformed("a tile of `" + std::string(tile->buffer.text()) + "`");
+      node.tiles.push_back(*buffer);
+      exprs.insert(exprs.end(), tile->indices.begin(), tile->indices.end());
+      exprs.insert(exprs.end(), tile->lengths.begin(), tile->lengths.end());
+    }
+    TILEWRIGHT_CHECK_OK(compile_exprs(node, exprs, false));
+    out_.builder_->end_flat();
+    return Ok{};
+  }
+
+  Result<Ok> compile_into(Node& node, const Atomic& atomic) {
+    auto buffer = out_.scope_->tensor(atomic.buffer);
+    if (!buffer || !out_.buffers_[*buffer].writable)
+      return malformed("an atomic on `" + std::string(atomic.buffer.text()) +
+                       "`, which is no output and no buffer in scope");
+    node.buffer = *buffer;
+    const Expr old = context_.read(atomic.buffer, atomic.indices, atomic.value.type());
+    std::vector<Expr> exprs{context_.op(ir::monoid_op(atomic.op), {old, atomic.value}), old};
+    exprs.insert(exprs.end(), atomic.indices.begin(), atomic.indices.end());
+    TILEWRIGHT_CHECK_OK(compile_exprs(node, exprs, false));
+    out_.builder_->end_flat();
+    if (!atomic.old.valid()) return Ok{};
+    node.var = out_.builder_->add_var(atomic.old, 0, ir::is_float(atomic.value.type()));
+    return add_child(node, atomic.body);
+  }
+
+  Result<Ok> compile_into(Node& node, const Kernel& kernel) { return add_child(node, kernel.body); }
+
+  Result<Ok> compile_into(Node& node, const Bind& loop) {
+    const Expr bounds[] = {loop.lower, loop.upper};
+    TILEWRIGHT_CHECK_OK(compile_exprs(node, bounds, false));
+    if (!loop.lower.as<ir::IntConst>() || !loop.upper.as<ir::IntConst>())
+      node.decision =
+          decide(DecisionKind::Loop, std::string(loop.var.text()) + " in " + ir::print(loop.lower) +
+                                         " .. " + ir::print(loop.upper));
+    out_.builder_->end_flat();
+    node.var = out_.builder_->add_var(loop.var, 0);
+    return add_child(node, loop.body);
+  }
+
+  Result<Ok> compile_into(Node& node, const Concurrent& set) {
+    for (Stmt role : set.roles) TILEWRIGHT_CHECK_OK(add_child(node, role));
+    return Ok{};
+  }
+
+  Result<Ok> compile_into(Node& node, const Role& role) { return add_child(node, role.body); }
+
+  // Expressions, those that are there.
+  Result<Ok> compile_some(Node& node, NodeList<Expr> indices, Expr last) {
+    std::vector<Expr> exprs(indices.begin(), indices.end());
+    if (last) exprs.push_back(last);
+    TILEWRIGHT_CHECK_OK(compile_exprs(node, exprs, false));
+    out_.builder_->end_flat();
+    return Ok{};
+  }
+
+  Result<Ok> find_object(Node& node, Symbol name) {
+    const auto it = objects_.find(name);
+    if (it == objects_.end())
+      return malformed("`" + std::string(name.text()) + "` is no object in scope");
+    node.object = it->second;
+    return Ok{};
+  }
+
+  Result<Ok> compile_into(Node& node, const Object& object) {
+    TILEWRIGHT_CHECK_OK(compile_some(node, object.extents, object.count));
+    node.object = static_cast<std::uint32_t>(out_.objects_.size());
+    out_.objects_.push_back(object.name);
+    objects_[object.name] = node.object;
+    return add_child(node, object.body);
+  }
+
+  Result<Ok> compile_into(Node& node, const Async& start) {
+    TILEWRIGHT_CHECK_OK(compile_some(node, start.indices, {}));
+    if (start.object.valid()) TILEWRIGHT_CHECK_OK(find_object(node, start.object));
+    in_operation_ = true;
+    TILEWRIGHT_CHECK_OK(add_child(node, start.body));
+    in_operation_ = false;
+    return Ok{};
+  }
+
+  Result<Ok> compile_into(Node& node, const Signal& signal) {
+    if (signal.object.valid()) TILEWRIGHT_CHECK_OK(find_object(node, signal.object));
+    return compile_some(node, signal.indices, signal.amount);
+  }
+
+  Result<Ok> compile_into(Node& node, const Wait& wait) {
+    if (wait.object.valid()) TILEWRIGHT_CHECK_OK(find_object(node, wait.object));
+    return compile_some(node, wait.indices, wait.value);
+  }
+
+  Result<Ok> compile_into(Node& node, const Receive& receive) {
+    TILEWRIGHT_CHECK_OK(find_object(node, receive.object));
+    TILEWRIGHT_CHECK_OK(compile_some(node, receive.indices, {}));
+    node.var = out_.builder_->add_var(receive.var, 0, ir::is_float(receive.type));
+    return add_child(node, receive.body);
+  }
+
+  Result<Ok> compile_into(Node&, const Fence&) { return Ok{}; }
+  Result<Ok> compile_into(Node&, const Sync&) { return Ok{}; }
+
+  Result<Ok> compile_into(Node& node, const Vote& vote) {
+    TILEWRIGHT_CHECK_OK(compile_some(node, {}, vote.condition));
+    node.var = out_.builder_->add_var(vote.var, 0);
+    return add_child(node, vote.body);
+  }
+
+  ir::Context& context_;
   const Program& program_;
   Compiled& out_;
   bool in_vector_ = false;
+  bool in_operation_ = false;
+  bool beyond_ = false;  // something that needs agents was seen
+  std::unordered_map<Symbol, std::uint32_t> objects_;
 };
 
-Result<std::unique_ptr<Compiled>> Compiled::compile(const Program& program,
+Result<std::unique_ptr<Compiled>> Compiled::compile(ir::Context& context, const Program& program,
                                                     const ir::Bindings& bindings) {
   std::unique_ptr<Compiled> out(new Compiled());
   out->scope_ = std::make_unique<Scope>(bindings);
   out->builder_ = std::make_unique<ir::TapeBuilder>(*out->scope_, 1, false, false);
-  TILEWRIGHT_CHECK_OK(Compiler(program, *out).compile());
+  for (const Intrinsic& intrinsic : program.intrinsics)
+    if (auto meaning = description_of(context, intrinsic))
+      out->described_.emplace(intrinsic.name(), *std::move(meaning));
+  TILEWRIGHT_CHECK_OK(Compiler(context, program, *out).compile());
   return out;
 }
 

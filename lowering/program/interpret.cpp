@@ -20,11 +20,11 @@ void Coverage::merge(const Coverage& other) {
   }
 }
 
-Result<InterpretResult> interpret(ir::Context&, const Program& program,
+Result<InterpretResult> interpret(ir::Context& context, const Program& program,
                                   const ir::Bindings& bindings, const ir::TensorMap& inputs,
                                   const InterpretOptions& options) {
   TILEWRIGHT_CHECK_OK(ir::check_bindings(program.extents, program.requirements, bindings));
-  TILEWRIGHT_TRY(compiled, Compiled::compile(program, bindings));
+  TILEWRIGHT_TRY(compiled, Compiled::compile(context, program, bindings));
   return execute(program, *compiled, bindings, inputs, options);
 }
 

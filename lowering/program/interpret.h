@@ -2,8 +2,11 @@
 //
 // What a Program means: executes it cell by cell in exact mode (each operation in its declared
 // type) and traps what compiled code must never do: out-of-bounds access, read of an uninitialised
-// cell, a race between parallel iterations or vector lanes, undefined integer operations. Law:
-// object code equals it bit for bit. It also says which guards and tails a run reached.
+// cell, a race between parallel iterations or vector lanes, undefined integer operations; with
+// agents also reads of a copy in flight, missing fences, wrong phases, slots overwritten too early and
+// deadlock (docs/program.md). Laws: object code equals it bit for bit; whether accesses of agents
+// are ordered does not depend on the interleaving that was run. It also says which guards and tails a run
+// reached.
 #pragma once
 
 #include "frontend/base/result.h"
@@ -31,10 +34,15 @@ struct Coverage {
   void merge(const Coverage& other);
 };
 
+// When asynchronous operations take place, of the times at which they may. Eager: at once. Lazy: when
+// nobody can go on without. Random: any time, and agents interleave, by the seed.
+enum class AsyncOrder : std::uint8_t { Eager, Lazy, Random };
+
 struct InterpretOptions {
   std::int64_t step_limit = std::int64_t{1} << 40;
   bool detect_races = true;
   std::uint64_t schedule_seed = 0;  // not 0: parallel iterations run in this random order
+  AsyncOrder async_order = AsyncOrder::Eager;
 };
 
 struct InterpretResult {

@@ -8,19 +8,48 @@
 namespace tilewright::program {
 
 namespace {
-constexpr std::string_view kLoopKinds[] = {"for", "parallel", "vector", "unrolled"};
-constexpr std::string_view kSpaces[] = {"workspace", "stack", "register"};
-constexpr std::string_view kRoles[] = {"value", "init", "fold", "merge", "copy", "pad"};
+
+constexpr std::string_view kKinds[] = {
+#define TILEWRIGHT_STMT(name) #name,
+#include "lowering/program/stmt_kinds.def"
+#undef TILEWRIGHT_STMT
+};
+constexpr std::string_view kLoopKinds[kNumLoopKinds] = {"for", "parallel", "vector", "unrolled"};
+constexpr std::string_view kSpaces[kNumSpaces] = {
+    "workspace", "stack", "register", "shared", "tensor", "scratchpad", "accumulator", "global"};
+constexpr std::string_view kRoles[kNumOriginRoles] = {"value", "init", "fold",
+                                                      "merge", "copy", "pad"};
+constexpr std::string_view kScopes[kNumScopes] = {"none", "lane",    "warp", "warpgroup", "block",
+                                                  "pair", "cluster", "core", "device",    "system"};
+constexpr std::string_view kProxies[kNumProxies] = {"generic", "async", "tensor"};
+constexpr std::string_view kCompletions[kNumCompletions] = {"group", "bytes", "arrive"};
+constexpr std::string_view kObjects[kNumObjectKinds] = {"barrier", "semaphore", "token", "channel"};
+constexpr std::string_view kSignals[kNumSignalKinds] = {"arrive", "expect", "commit", "send"};
+constexpr std::string_view kVotes[kNumVoteKinds] = {"any", "all", "ballot"};
+
 }  // namespace
 
+std::string_view stmt_kind_text(StmtKind kind) { return kKinds[static_cast<int>(kind)]; }
 std::string_view loop_kind_text(LoopKind kind) { return kLoopKinds[static_cast<int>(kind)]; }
 std::string_view space_text(Space space) { return kSpaces[static_cast<int>(space)]; }
 std::string_view origin_role_text(OriginRole role) { return kRoles[static_cast<int>(role)]; }
+std::string_view scope_text(Scope scope) { return kScopes[static_cast<int>(scope)]; }
+std::string_view proxy_text(Proxy proxy) { return kProxies[static_cast<int>(proxy)]; }
+std::string_view completion_text(Completion c) { return kCompletions[static_cast<int>(c)]; }
+std::string_view object_kind_text(ObjectKind kind) { return kObjects[static_cast<int>(kind)]; }
+std::string_view signal_kind_text(SignalKind kind) { return kSignals[static_cast<int>(kind)]; }
+std::string_view vote_kind_text(VoteKind kind) { return kVotes[static_cast<int>(kind)]; }
 
 const Parameter* Program::find_parameter(Symbol wanted) const {
   auto it = std::find_if(parameters.begin(), parameters.end(),
                          [&](const Parameter& p) { return p.name == wanted; });
   return it == parameters.end() ? nullptr : &*it;
+}
+
+const Intrinsic* Program::find_intrinsic(Symbol wanted) const {
+  auto it = std::find_if(intrinsics.begin(), intrinsics.end(),
+                         [&](const Intrinsic& i) { return i.name() == wanted; });
+  return it == intrinsics.end() ? nullptr : &*it;
 }
 
 Span place_of(const Program& program, Stmt stmt) {
@@ -43,12 +72,17 @@ bool operator==(const Program& a, const Program& b) {
     return x.name == y.name && x.type == y.type && x.shape == y.shape &&
            x.is_output == y.is_output && x.facts == y.facts;
   };
+  auto same_intrinsic = [](const Intrinsic& x, const Intrinsic& y) {
+    return x.is_library == y.is_library && x.meaning == y.meaning;
+  };
   return a.name == b.name && a.algorithm == b.algorithm && a.requirements == b.requirements &&
          a.body == b.body &&
          std::equal(a.extents.begin(), a.extents.end(), b.extents.begin(), b.extents.end(),
                     same_extent) &&
          std::equal(a.parameters.begin(), a.parameters.end(), b.parameters.begin(),
-                    b.parameters.end(), same_parameter);
+                    b.parameters.end(), same_parameter) &&
+         std::equal(a.intrinsics.begin(), a.intrinsics.end(), b.intrinsics.begin(),
+                    b.intrinsics.end(), same_intrinsic);
 }
 
 Stmt make_block(ir::Context& context, std::span<const Stmt> body) {
@@ -98,12 +132,13 @@ Stmt make_let(ir::Context& context, Symbol var, Expr value, Stmt body) {
 }
 
 Stmt make_alloc(ir::Context& context, Symbol buffer, ScalarType type, std::span<const Expr> extents,
-                Space space, Stmt body) {
+                Space space, Stmt body, std::int64_t place) {
   Alloc node;
   node.buffer = buffer;
   node.type = type;
   node.extents = extents;
   node.space = space;
+  node.place = place;
   node.body = body;
   return Stmt(context.store().intern(node));
 }
@@ -120,53 +155,64 @@ Stmt make_store(ir::Context& context, Symbol buffer, std::span<const Expr> indic
   return Stmt(context.store().intern(node));
 }
 
-namespace {
-
-// The statement with rewritten children and expressions; the same handle when none changed.
-Stmt rewrite_children(ir::Context& context, Stmt stmt, const StmtRewrite& on_stmt,
-                      const ExprRewrite& on_expr) {
-  auto expr = [&](Expr e) {
-    if (!on_expr || !e) return e;
-    Expr replaced = on_expr(e);
-    return replaced ? replaced : e;
-  };
-  auto exprs = [&](NodeList<Expr> list) {
-    std::vector<Expr> out;
-    out.reserve(list.size());
-    for (Expr e : list) out.push_back(expr(e));
-    return out;
-  };
-  auto child = [&](Stmt s) { return s ? rewrite(context, s, on_stmt, on_expr) : s; };
-  return visit(
-      stmt,
-      ir::Overloaded{
-          [&](const Block& n) {
-            std::vector<Stmt> body;
-            for (Stmt s : n.body) body.push_back(child(s));
-            return make_block(context, body);
-          },
-          [&](const For& n) {
-            return make_for(context, n.loop, n.var, expr(n.lower), expr(n.upper), child(n.body));
-          },
-          [&](const If& n) {
-            return make_if(context, expr(n.condition), child(n.then_body), child(n.else_body));
-          },
-          [&](const Let& n) { return make_let(context, n.var, expr(n.value), child(n.body)); },
-          [&](const Alloc& n) {
-            return make_alloc(context, n.buffer, n.type, exprs(n.extents), n.space, child(n.body));
-          },
-          [&](const Store& n) {
-            return make_store(context, n.buffer, exprs(n.indices), expr(n.value), n.role, n.origin,
-                              exprs(n.point));
-          },
-      });
+Tile make_tile(ir::Context& context, Symbol operand, Symbol buffer, std::span<const Expr> indices,
+               std::span<const std::int64_t> sliced, std::span<const Expr> lengths) {
+  TileNode node;
+  node.operand = operand;
+  node.buffer = buffer;
+  node.indices = indices;
+  node.sliced = sliced;
+  node.lengths = lengths;
+  return Tile(context.store().intern(node));
 }
 
-}  // namespace
+Stmt make(ir::Context& context, const Block& node) { return make_block(context, node.body); }
+Stmt make(ir::Context& context, const If& node) {
+  return make_if(context, node.condition, node.then_body, node.else_body);
+}
+
+bool is_sequential(StmtKind kind) { return kind < StmtKind::Kernel; }
+
+bool is_sequential(Stmt root) {
+  bool all = true;
+  walk(root, [&](Stmt s) { all = all && is_sequential(s.kind()); });
+  return all;
+}
+
+std::vector<Symbol> bound_names(Stmt stmt) {
+  auto some = [](std::initializer_list<Symbol> names) {
+    std::vector<Symbol> out;
+    for (Symbol name : names)
+      if (name.valid()) out.push_back(name);
+    return out;
+  };
+  return visit(stmt, ir::Overloaded{
+                         [&](const For& n) { return some({n.var}); },
+                         [&](const Let& n) { return some({n.var}); },
+                         [&](const Alloc& n) { return some({n.buffer}); },
+                         [&](const Ring& n) { return some({n.slot, n.phase}); },
+                         [&](const Atomic& n) { return some({n.old}); },
+                         [&](const Bind& n) { return some({n.var}); },
+                         [&](const Object& n) { return some({n.name}); },
+                         [&](const Receive& n) { return some({n.var}); },
+                         [&](const Vote& n) { return some({n.var}); },
+                         [](const auto&) { return std::vector<Symbol>(); },
+                     });
+}
 
 Stmt rewrite(ir::Context& context, Stmt root, const StmtRewrite& on_stmt,
              const ExprRewrite& on_expr) {
-  Stmt out = rewrite_children(context, root, on_stmt, on_expr);
+  Stmt out = map_parts(context, root, [&](std::string_view, auto part) {
+    using T = decltype(part);
+    if constexpr (std::is_same_v<T, Stmt>) {
+      return rewrite(context, part, on_stmt, on_expr);
+    } else if constexpr (std::is_same_v<T, Expr>) {
+      const Expr replaced = on_expr ? on_expr(part) : part;
+      return replaced ? replaced : part;
+    } else {
+      return part;
+    }
+  });
   if (on_stmt) {
     if (Stmt replaced = on_stmt(out)) return replaced;
   }
@@ -176,19 +222,9 @@ Stmt rewrite(ir::Context& context, Stmt root, const StmtRewrite& on_stmt,
 void walk(Stmt root, const std::function<void(Stmt)>& f) {
   if (!root) return;
   f(root);
-  visit(root, ir::Overloaded{
-                  [&](const Block& n) {
-                    for (Stmt s : n.body) walk(s, f);
-                  },
-                  [&](const For& n) { walk(n.body, f); },
-                  [&](const If& n) {
-                    walk(n.then_body, f);
-                    walk(n.else_body, f);
-                  },
-                  [&](const Let& n) { walk(n.body, f); },
-                  [&](const Alloc& n) { walk(n.body, f); },
-                  [&](const Store&) {},
-              });
+  for_each_part(root, [&](std::string_view, auto part) {
+    if constexpr (std::is_same_v<decltype(part), Stmt>) walk(part, f);
+  });
 }
 
 }  // namespace tilewright::program

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Program IR: loops and predicates over buffers in memory spaces, with provenance. Host part:
-// what the other targets add comes as further kinds in stmt_kinds.def. Expressions are those of
-// frontend/ir without Fold. Statements are immutable and hash-consed like expressions. A name is
-// bound once in a Program, so a loop variable, let or buffer is never shadowed.
+// The Program IR: loops and predicates over buffers in memory spaces, with provenance; agents that
+// run at the same time, asynchronous operations and synchronisation (concurrent.h); described
+// intrinsics. Expressions are those of frontend/ir without Fold. Statements are immutable and
+// hash-consed like expressions. A name is bound once in a Program, so a loop variable, let or
+// buffer is never shadowed.
 //
-// Meaning (interpret.h): statements run in order; `for` and `unrolled` loops in ascending order;
+// Meaning of the host part (interpret.h): statements run in order; `for` and `unrolled` loops in ascending order;
 // iterations of `parallel` loops are independent (a conflict on a cell is a race); `vector`
 // iterations are lanes that run each statement of the body together, statement by statement, so
 // within one statement a lane may not read or write a cell that another lane writes. Text: text.h.
@@ -17,59 +18,9 @@
 #include <vector>
 
 #include "frontend/ir/algorithm.h"
-#include "frontend/ir/context.h"
+#include "lowering/program/concurrent.h"
 
 namespace tilewright::program {
-
-using ir::Expr;
-using ir::ScalarType;
-
-enum class StmtKind : std::uint16_t {
-#define TILEWRIGHT_STMT(name) name,
-#include "lowering/program/stmt_kinds.def"
-#undef TILEWRIGHT_STMT
-};
-
-enum class LoopKind : std::uint8_t { Serial, Parallel, Vector, Unrolled };
-std::string_view loop_kind_text(LoopKind kind);  // "for", "parallel", "vector", "unrolled"
-
-// Where a buffer lives. Workspace: the caller's workspace, one copy per worker inside a parallel
-// loop. Stack: constant extents, the function's frame. Register: constant extents, never addressed
-// in memory; every index but the last is constant after unrolling, the last one constant or a
-// vector lane.
-enum class Space : std::uint8_t { Workspace, Stack, Register };
-std::string_view space_text(Space space);
-
-// What a store does for the algorithm. Value: the final value of a cell. Init: the identity of a
-// fold. Fold: one more element (point = indices, then fold variables). Merge: partial folds
-// combined. Copy: a tensor's cell copied (point = that tensor's indices). Pad: filler that no
-// output depends on.
-enum class OriginRole : std::uint8_t { Value, Init, Fold, Merge, Copy, Pad };
-std::string_view origin_role_text(OriginRole role);
-
-struct StmtNode : NodeHeader {
-  static constexpr int kFamily = 1;
-  std::uint64_t salt() const { return 0; }
-};
-
-class Stmt {
- public:
-  Stmt() = default;
-  explicit Stmt(const StmtNode* node) : node_(node) {}
-  explicit operator bool() const { return node_ != nullptr; }
-  StmtKind kind() const { return static_cast<StmtKind>(node_->kind); }
-  std::uint32_t index() const { return node_->index; }
-  std::uint64_t hash() const { return node_ ? node_->hash : 0; }
-  const StmtNode* node() const { return node_; }
-  template <class T>
-  const T* as() const {
-    return node_ && kind() == T::kKind ? static_cast<const T*>(node_) : nullptr;
-  }
-  friend bool operator==(Stmt a, Stmt b) { return a.node_ == b.node_; }
-
- private:
-  const StmtNode* node_ = nullptr;
-};
 
 // Statements in order; may be empty; never directly inside another Block.
 struct Block : StmtNode {
@@ -114,18 +65,20 @@ struct Let : StmtNode {
       std::tuple(field("var", &Let::var), field("value", &Let::value), field("body", &Let::body));
 };
 
-// `alloc t : f32[6, 64] in register { ... }`: uninitialised cells for the body.
+// `alloc t : f32[6, 64] in register { ... }`: uninitialised cells for the body, one copy for each agent
+// that executes it. `in tensor at 64`: from that column on; `in accumulator at 2`: from that bank on.
 struct Alloc : StmtNode {
   static constexpr StmtKind kKind = StmtKind::Alloc;
   Symbol buffer;
   ScalarType type = ScalarType::F32;
   NodeList<Expr> extents;
   Space space = Space::Workspace;
+  std::int64_t place = -1;  // column or bank; negative: not said
   Stmt body;
   static constexpr auto fields =
       std::tuple(field("buffer", &Alloc::buffer), field("type", &Alloc::type),
                  field("extents", &Alloc::extents), field("space", &Alloc::space),
-                 field("body", &Alloc::body));
+                 optional_field("place", &Alloc::place), field("body", &Alloc::body));
 };
 
 // `c[i, j] = fma(a[i, k], b[k, j], c[i, j]) @ fold c(i, j, k)`.
@@ -165,6 +118,17 @@ struct Parameter {
 
 struct Places;  // places.h
 
+// An instruction or library function that a `call` names, described by what it computes: an algorithm
+// over operand tiles. Each operand is an input or output of it; one that is read and written is an
+// input and an output that the call gives the same tile. Extents are bound by the tiles. A back end finds
+// by the name how to emit it; the interpreter runs the algorithm in exact mode.
+struct Intrinsic {
+  ir::Algorithm meaning;
+  bool is_library = false;
+
+  Symbol name() const { return meaning.name; }
+};
+
 // One function of the library. Extents and requirements are those of the algorithm, with the
 // schedule's guard.
 struct Program {
@@ -173,10 +137,12 @@ struct Program {
   std::vector<ir::ExtentDecl> extents;
   std::vector<Expr> requirements;
   std::vector<Parameter> parameters;  // inputs in order of declaration, then outputs
+  std::vector<Intrinsic> intrinsics;
   Stmt body;
   std::shared_ptr<const Places> places;  // null unless it was read from a text; not content
 
   const Parameter* find_parameter(Symbol name) const;
+  const Intrinsic* find_intrinsic(Symbol name) const;
 };
 bool operator==(const Program& a, const Program& b);
 
@@ -187,9 +153,36 @@ Stmt make_for(ir::Context& context, LoopKind loop, Symbol var, Expr lower, Expr 
 Stmt make_if(ir::Context& context, Expr condition, Stmt then_body, Stmt else_body = {});
 Stmt make_let(ir::Context& context, Symbol var, Expr value, Stmt body);
 Stmt make_alloc(ir::Context& context, Symbol buffer, ScalarType type, std::span<const Expr> extents,
-                Space space, Stmt body);
+                Space space, Stmt body, std::int64_t place = -1);
 Stmt make_store(ir::Context& context, Symbol buffer, std::span<const Expr> indices, Expr value,
                 OriginRole role, Symbol origin, std::span<const Expr> point);
+
+Tile make_tile(ir::Context& context, Symbol operand, Symbol buffer, std::span<const Expr> indices,
+               std::span<const std::int64_t> sliced, std::span<const Expr> lengths);
+// Any kind, from its fields: `While node; node.condition = c; node.body = b; make(context, node)`.
+template <class Node>
+Stmt make(ir::Context& context, const Node& node) {
+  return Stmt(context.store().intern(node));
+}
+Stmt make(ir::Context& context, const Block& node);  // as make_block
+Stmt make(ir::Context& context, const If& node);  // as make_if
+
+// Whether one thread of a host does: no agents, no asynchronous operations, no synchronisation.
+bool is_sequential(StmtKind kind);
+bool is_sequential(Stmt root);
+// The first line of its text, for messages.
+std::string headline(Stmt stmt);
+
+// The fields of a statement that hold other values. `f` is called with the name of the field and:
+// a Stmt, an Expr, or a Symbol that names something of the Program or binds it. Children and operands included, lists
+// one by one; names of origins, callees, roles and kernels left out; null values left out.
+template <class F>
+void for_each_part(Stmt stmt, F&& f);
+// The same statement with each part replaced by what `f` returns for it.
+template <class F>
+Stmt map_parts(ir::Context& context, Stmt stmt, F&& f);
+// What the statement binds for its body.
+std::vector<Symbol> bound_names(Stmt stmt);
 
 // Walks and rewrites. on_stmt sees a statement with its children already rewritten; an empty result
 // keeps it. on_expr is applied to every expression root (bounds, conditions, values, indices,
@@ -208,3 +201,5 @@ struct std::hash<tilewright::program::Stmt> {
     return static_cast<std::size_t>(s.hash());
   }
 };
+
+#include "lowering/program/parts.h"  // IWYU pragma: export

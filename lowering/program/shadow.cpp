@@ -35,7 +35,7 @@ std::optional<Strands::Fork> Strands::concurrent(StrandId other) const {
   return std::nullopt;
 }
 
-void Buffer::allocate(std::vector<std::int64_t> new_shape, bool with_lanes) {
+void Buffer::allocate(std::vector<std::int64_t> new_shape, bool with_lanes, bool with_history) {
   shape = std::move(new_shape);
   strides = ir::row_major(shape);
   std::size_t size = 1;
@@ -45,13 +45,18 @@ void Buffer::allocate(std::vector<std::int64_t> new_shape, bool with_lanes) {
   cells.assign(size, zero);
   writer.assign(size, kNoStrand);
   reader.assign(size, kNoStrand);
+  byte_writer.assign(per_byte > 1 && size > 0 ? byte_of(size - 1) + 1 : 0, kNoStrand);
+  byte_reader.assign(byte_writer.size(), kNoStrand);
   lane_writer.assign(with_lanes ? size : 0, 0);
   lane_reader.assign(with_lanes ? size : 0, 0);
+  history.resize(with_history ? size : 0);
+  operations.clear();
 }
 
 bool BufferAccess::stop(Trap::Kind kind, bool writes, const Buffer& buffer,
                         const std::int64_t* cell, int lane, std::int64_t other) {
-  trap_ = {kind, writes, &buffer, {cell, cell + buffer.shape.size()}, lane, other, 0};
+  trap_ = {kind, writes, &buffer,       {cell, cell + buffer.shape.size()}, lane, node_, other,
+           0,    {},     Proxy::Generic};
   return false;
 }
 
@@ -84,27 +89,28 @@ bool BufferAccess::load(const Buffer& source, const std::int64_t* cell, int lane
   }
   const auto at = static_cast<std::size_t>(offset);
   *value = source.cells[at];
+  if (who_) {
+    note_lane_read(const_cast<Buffer&>(source), at, lane, num_lanes);
+    return check_read(const_cast<Buffer&>(source), at, cell, lane);
+  }
   const StrandId writer = source.writer[at];
   if (writer == kNoStrand) return stop(Trap::Kind::Uninitialised, false, source, cell, lane);
   if (!detect_races_) return true;
   Buffer& buffer = const_cast<Buffer&>(source);
   const StrandId now = strands_.current();
-  if (writer != now)
-    if (auto fork = strands_.concurrent(writer)) return race(*fork, false, source, cell, lane);
-  StrandId& reader = buffer.reader[at];
+  const bool shares = source.per_byte > 1;
+  const StrandId last_writer = shares ? source.byte_writer[source.byte_of(at)] : writer;
+  if (last_writer != now)
+    if (auto fork = strands_.concurrent(last_writer)) return race(*fork, false, source, cell, lane);
+  StrandId& reader = shares ? buffer.byte_reader[buffer.byte_of(at)] : buffer.reader[at];
   if (reader != now && (reader == kNoStrand || !strands_.concurrent(reader))) reader = now;
-  if (in_vector_ && !buffer.lane_reader.empty()) {
-    std::uint64_t& last = buffer.lane_reader[at];
-    const std::uint64_t mine =
-        (statement_ << 16) + (num_lanes > 1 ? kManyLanes : static_cast<std::uint64_t>(lane));
-    last = (last >> 16) == statement_ && last != mine ? (statement_ << 16) + kManyLanes : mine;
-  }
+  note_lane_read(buffer, at, lane, num_lanes);
   return true;
 }
 
 int BufferAccess::read(const ir::ReadSite& site, const ir::Instr& instr, ir::TapeFrame& frame,
                        const ir::Lanes& lanes) {
-  const Buffer& buffer = buffers_[site.tensor];
+  const Buffer& buffer = *buffers_[site.tensor];
   const int n = instr.column ? lanes.n : 1;
   const std::size_t rank = site.parts.size();
   index_.resize(rank);
@@ -135,31 +141,50 @@ int BufferAccess::read(const ir::ReadSite& site, const ir::Instr& instr, ir::Tap
 
 bool BufferAccess::write(std::uint32_t target, const std::int64_t* cell, int lane,
                          ir::Scalar value) {
-  Buffer& buffer = buffers_[target];
+  Buffer& buffer = *buffers_[target];
   std::int64_t offset = 0;
   if (!offset_of(buffer, cell, &offset))
     return stop(Trap::Kind::OutOfBounds, true, buffer, cell, lane);
   const auto at = static_cast<std::size_t>(offset);
+  if (who_) {
+    if (effect_ != Effect::Check) buffer.cells[at] = value;
+    if (!check_write(buffer, at, cell, lane)) return false;
+    buffer.writer[at] = kRootStrand;
+    return check_lanes(buffer, at, cell, lane);
+  }
   buffer.cells[at] = value;
   const StrandId now = strands_.current();
   if (detect_races_) {
-    for (StrandId other : {buffer.writer[at], buffer.reader[at]})
+    const bool shares = buffer.per_byte > 1;
+    const std::size_t byte = shares ? buffer.byte_of(at) : 0;
+    for (StrandId other : {shares ? buffer.byte_writer[byte] : buffer.writer[at],
+                           shares ? buffer.byte_reader[byte] : buffer.reader[at]})
       if (other != now && other != kNoStrand)
         if (auto fork = strands_.concurrent(other)) return race(*fork, true, buffer, cell, lane);
-    if (in_vector_ && !buffer.lane_writer.empty()) {
-      const std::uint64_t mine = (statement_ << 16) + static_cast<std::uint64_t>(lane);
-      const std::uint64_t writer = buffer.lane_writer[at];
-      const std::uint64_t reader = buffer.lane_reader[at];
-      for (std::uint64_t other : {writer, reader})
-        if ((other >> 16) == statement_ && other != mine)
-          return stop(
-              Trap::Kind::LaneConflict, true, buffer, cell, lane,
-              (other & 0xffff) == kManyLanes ? -1 : static_cast<std::int64_t>(other & 0xffff));
-      buffer.lane_writer[at] = mine;
-    }
+    if (!check_lanes(buffer, at, cell, lane)) return false;
   }
   buffer.writer[at] = now;
+  if (buffer.per_byte > 1) buffer.byte_writer[buffer.byte_of(at)] = now;
   return true;
+}
+
+bool BufferAccess::check_lanes(Buffer& buffer, std::size_t at, const std::int64_t* cell, int lane) {
+  if (!in_vector_ || buffer.lane_writer.empty()) return true;
+  const std::uint64_t now = (statement_ << 16) + static_cast<std::uint64_t>(lane);
+  for (std::uint64_t other : {buffer.lane_writer[at], buffer.lane_reader[at]})
+    if ((other >> 16) == statement_ && other != now)
+      return stop(Trap::Kind::LaneConflict, true, buffer, cell, lane,
+                  (other & 0xffff) == kManyLanes ? -1 : static_cast<std::int64_t>(other & 0xffff));
+  buffer.lane_writer[at] = now;
+  return true;
+}
+
+void BufferAccess::note_lane_read(Buffer& buffer, std::size_t at, int lane, int num_lanes) {
+  if (!in_vector_ || buffer.lane_reader.empty()) return;
+  std::uint64_t& last = buffer.lane_reader[at];
+  const std::uint64_t now =
+      (statement_ << 16) + (num_lanes > 1 ? kManyLanes : static_cast<std::uint64_t>(lane));
+  last = (last >> 16) == statement_ && last != now ? (statement_ << 16) + kManyLanes : now;
 }
 
 }  // namespace tilewright::program

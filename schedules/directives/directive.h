@@ -179,8 +179,20 @@ struct Peel {
   friend bool operator==(const Peel&, const Peel&) = default;
 };
 
+struct Tensorize {
+  std::vector<LoopName> loops;
+  Symbol instruction;
+  Span span;
+  static std::optional<Tensorize> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Tensorize& a, const Tensorize& b) {
+    return a.loops == b.loops && a.instruction == b.instruction;
+  }
+};
+
 using Directive = std::variant<Split, Tile, Reorder, Fuse, ComputeAt, Inline, Unroll, Vectorize,
-                               Parallel, StageCopy, Keep, Peel>;
+                               Parallel, StageCopy, Keep, Peel, Tensorize>;
 
 struct DirectiveInfo {
   std::string_view keyword;

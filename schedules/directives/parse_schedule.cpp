@@ -254,6 +254,15 @@ class ScheduleParser {
         if (!names) return false;
         out.keep = symbols(*names);
         out.kept = places(*names);
+      } else if (cursor_.accept("tensorize")) {
+        auto t = Tensorize::parse(reader_);
+        if (!t) return false;
+        tree::Tensorized tile{t->instruction, {}, {t->span}};
+        for (const LoopName& loop : t->loops) {
+          if (!own_loop(loop)) return false;
+          tile.loops.push_back(loop.loop);
+        }
+        out.tensorized = std::move(tile);
       } else if (cursor_.accept("in")) {
         const Span span = cursor_.peek().span;
         if (!cursor_.expect("register", "after `in`")) return false;

@@ -53,6 +53,12 @@ class TreePrinter {
         line += (i ? ", " : "") + text_of(nest.keep[i]);
       writer.line(line);
     }
+    if (nest.tensorized) {
+      std::string line = "tensorize ";
+      for (std::size_t i = 0; i < nest.tensorized->loops.size(); ++i)
+        line += (i ? ", " : "") + text_of(nest.tensorized->loops[i]);
+      writer.line(line + " with " + text_of(nest.tensorized->instruction));
+    }
     print_loops(writer, nest, 0);
     writer.close("}");
   }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fields of a machine file, declared once: reader, writer and JSON are visitors of these lists. Plain keys
+// The fields of a machine file and of an instruction file, declared once: reader, writer and JSON are visitors of these lists. Plain keys
 // stand before tables, as TOML wants it. Private to this room.
 #pragma once
 
+#include "schedules/machine/instruction.h"
 #include "schedules/machine/machine.h"
 
 namespace tilewright::machine {
@@ -73,6 +74,31 @@ void visit_fields(Visitor& v, T& value, const Machine*) {
   v.list("cache", value.caches, 1);
   v.table("memory", value.memory);
   v.list("peak", value.peaks, 0);
+}
+
+template <class Visitor, class T>
+void visit_fields(Visitor& v, T& value, const InstructionOperand*) {
+  v.text("name", value.name, TextRule::Name);
+  v.integer("broadcast", value.broadcast, 1, 1024);
+}
+
+template <class Visitor, class T>
+void visit_fields(Visitor& v, T& value, const InstructionUnit*) {
+  v.text("kind", value.kind, TextRule::Name);
+  v.integers("order", value.order, 0, 1023);
+  v.boolean("subnormals", value.subnormals);
+}
+
+template <class Visitor, class T>
+void visit_fields(Visitor& v, T& value, const Instruction*) {
+  v.format();
+  v.text("name", value.name, TextRule::Name);
+  v.text("summary", value.summary, TextRule::Line);
+  v.text("feature", value.feature, TextRule::Name);
+  v.text("emission", value.emission, TextRule::Name);
+  v.lines("algorithm", value.algorithm);
+  v.list("operand", value.operands, 1);
+  v.table("unit", value.unit);
 }
 
 // Visits a value, const or not.

@@ -118,13 +118,15 @@ Result<Ok> verify(const Machine& machine) {
 
 std::vector<std::string_view> builtin_names() {
   std::vector<std::string_view> names;
-  for (const EmbeddedFile& file : embedded_files()) names.push_back(file.name);
+  for (const EmbeddedFile& file : embedded_files())
+    if (!file.name.ends_with(kInstructionSuffix)) names.push_back(file.name);
+  std::sort(names.begin(), names.end());
   return names;
 }
 
 Result<Machine> find_machine(std::string_view name) {
   for (const EmbeddedFile& file : embedded_files())
-    if (file.name == name)
+    if (file.name == name && !name.ends_with(kInstructionSuffix))
       return parse_machine(Source(std::string(name) + ".toml", std::string(file.text)));
   std::string names;
   for (std::string_view known : builtin_names())

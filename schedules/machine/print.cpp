@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Machines as canonical TOML and as JSON. What is absent is left out.
+// Machines and instructions as canonical TOML and as JSON. What is absent is left out.
 #include "frontend/base/format.h"
 #include "schedules/machine/fields.h"
 #include "schedules/machine/text.h"
@@ -41,6 +41,15 @@ class TomlWriter {
     std::string list = "[";
     for (const std::string& item : value) list += (list.size() > 1 ? ", " : "") + quoted(item);
     line(name, list + "]");
+  }
+  void integers(std::string_view name, const std::vector<std::int64_t>& value, std::int64_t,
+                std::int64_t) {
+    std::string list = "[";
+    for (std::int64_t item : value) list += (list.size() > 1 ? ", " : "") + std::to_string(item);
+    line(name, list + "]");
+  }
+  void lines(std::string_view name, const std::string& value) {
+    line(name, "\'\'\'\n" + value + "\'\'\'");
   }
   template <class T>
   void table(std::string_view name, const T& value) {
@@ -84,6 +93,13 @@ class JsonWriter {
     for (const std::string& item : value) list.push(item);
     out.set(name, std::move(list));
   }
+  void integers(std::string_view name, const std::vector<std::int64_t>& value, std::int64_t,
+                std::int64_t) {
+    Json list = Json::array();
+    for (std::int64_t item : value) list.push(item);
+    out.set(name, std::move(list));
+  }
+  void lines(std::string_view name, const std::string& value) { out.set(name, value); }
   template <class T>
   void table(std::string_view name, const T& value) {
     JsonWriter inner;
@@ -105,6 +121,19 @@ class JsonWriter {
 };
 
 }  // namespace
+
+std::string print(const Instruction& instruction) {
+  std::string out;
+  TomlWriter writer(out);
+  visit(writer, instruction);
+  return out;
+}
+
+Json to_json(const Instruction& instruction) {
+  JsonWriter writer;
+  visit(writer, instruction);
+  return std::move(writer.out);
+}
 
 std::string print(const Machine& machine) {
   std::string out;

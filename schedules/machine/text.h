@@ -10,6 +10,7 @@
 
 #include "frontend/base/json.h"
 #include "frontend/base/result.h"
+#include "schedules/machine/instruction.h"
 #include "schedules/machine/machine.h"
 
 namespace tilewright::machine {
@@ -20,5 +21,11 @@ Result<Machine> parse_machine(const Source& source);
 std::string print(const Machine& machine);
 Json to_json(const Machine& machine);
 Result<Machine> from_json(const Json& json);
+
+// The same for instructions, with the same laws; E0413 where the parts of one do not fit together.
+Result<Instruction> parse_instruction(const Source& source);
+std::string print(const Instruction& instruction);
+Json to_json(const Instruction& instruction);
+Result<Instruction> instruction_from_json(const Json& json);
 
 }  // namespace tilewright::machine

@@ -101,12 +101,23 @@ struct Stage {
   friend bool operator==(const Stage&, const Stage&) = default;
 };
 
+// `tensorize c.jj, c.kk with vdpbf16ps`: the innermost loops of the nest, in the order of the dimensions of the
+// instruction's meaning; whole tiles over them are computed by it. A name of a family stands for all its forms
+// (machine::find_forms).
+struct Tensorized {
+  Symbol instruction;
+  std::vector<Symbol> loops;
+  Place place = {};  // the directive
+  friend bool operator==(const Tensorized&, const Tensorized&) = default;
+};
+
 struct Nest {
   Symbol name;  // the equation, or the buffer of a staged copy
   std::vector<Step> steps;
   std::vector<Loop> loops;  // outermost first
   std::vector<Symbol>
       keep;  // `keep c[ir, jr] in register`: the loops whose tile of results stays in registers
+  std::optional<Tensorized> tensorized;
   std::optional<LoopRef> at;
   std::optional<Stage> stage;
   // A local equation whose whole region under `at` is small and constant may live in registers: `keep e in register`.

@@ -8,6 +8,7 @@
 //     the serial or parallel outer loop of a split; no loop over a reduction is parallel;
 //   - a placement names a loop of a nest that is not placed inside this one; readers stand inside it, and
 //     in the order of nests a tensor is computed or copied before what reads it;
+//   - tensorized loops are the innermost of a reduction, and not marked otherwise;
 //   - outputs stand at the root; kept names are loops over results of a reduction; a layout covers its
 //     dimensions.
 #include <algorithm>
@@ -221,6 +222,7 @@ class Verifier {
                            "name every loop in the order");
     }
     TILEWRIGHT_CHECK_OK(ordered(nest));
+    TILEWRIGHT_CHECK_OK(tensorized(nest));
     return kept(nest, listed, folds);
   }
 
@@ -292,6 +294,39 @@ class Verifier {
     if (fused == order.end()) return;
     *fused = f.outer;
     order.insert(fused + 1, f.inner);
+  }
+
+  Result<Ok> tensorized(const Nest& nest) {
+    if (!nest.tensorized) return Ok{};
+    const std::vector<Symbol>& loops = nest.tensorized->loops;
+    const ir::Equation* equation = nest.stage ? nullptr : algorithm_.find_equation(nest.name);
+    if (!equation || !equation->fold() || !equation->fold()->is_plain())
+      return malformed(nest.tensorized->place.span,
+                       quoted(nest.name) +
+                           " is not a reduction of one value over all of its bounds, so no "
+                           "instruction computes it",
+                       "tensorize such a reduction");
+    if (std::set<Symbol>(loops.begin(), loops.end()).size() != loops.size() || loops.empty() ||
+        loops.size() > nest.loops.size())
+      return malformed(
+          nest.tensorized->place.span,
+          "the tensorized loops of " + quoted(nest.name) + " are none, or one is there twice",
+          "name each loop of the tile once");
+    for (std::size_t i = nest.loops.size() - loops.size(); i < nest.loops.size(); ++i) {
+      const Loop& loop = nest.loops[i];
+      if (std::find(loops.begin(), loops.end(), loop.name) == loops.end())
+        return malformed(nest.tensorized->place.span,
+                         "the tensorized loops of " + quoted(nest.name) +
+                             " are not its innermost: " + quoted(nest.name, loop.name) +
+                             " stands among or inside them",
+                         "reorder the tensorized loops to the inside");
+      if (loop.kind != LoopKind::Serial || loop.peel)
+        return malformed(
+            nest.tensorized->place.span,
+            "tensorized loop " + quoted(nest.name, loop.name) + " is marked otherwise too",
+            "leave the loops of an instruction's tile unmarked");
+    }
+    return Ok{};
   }
 
   Result<Ok> kept(const Nest& nest, const std::set<Symbol>& loops, const std::set<Symbol>& folds) {
@@ -378,6 +413,14 @@ class Verifier {
                            {{"loop", std::string(loop.name.text())}});
         if (loop.name == nest.at->loop) break;
       }
+    if (owner->tensorized) {
+      const auto& tile = owner->tensorized->loops;
+      if (std::find(tile.begin(), tile.end(), nest.at->loop) != tile.end())
+        return malformed(nest.placed.span,
+                         quoted(nest.name) + " is placed in the tensorized loop " +
+                             quoted(nest.at->nest, nest.at->loop),
+                         "place it at a loop further out");
+    }
     const Nest* n = owner;
     for (std::size_t hops = 0; n; ++hops) {
       if (n->name == nest.name || hops > tree_.nests.size())

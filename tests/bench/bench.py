@@ -80,7 +80,9 @@ def plan_of(options):
 def select(parser, names, all_figures):
     chosen = {}
     for name in names:
-        found = [figure for figure in all_figures.values() if name in ("all", figure.name, figure.case)]
+        # A case with its variants: `gemm` is gemm_bf16 and gemm_i8 too.
+        found = [figure for figure in all_figures.values()
+                 if name in ("all", figure.name, figure.case) or figure.case.startswith(name + "_")]
         if not found:
             parser.error(f"no figure or case `{name}`; `bench list` shows them")
         chosen.update({figure.name: figure for figure in found})

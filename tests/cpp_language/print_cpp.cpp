@@ -119,6 +119,9 @@ class CppPrinter {
     return ir::visit(
         e, ir::Overloaded{
                [&](const ir::IntConst& n) {
+                 if (n.type == ir::ScalarType::U64)
+                   return type_name(n.type) + "(UINT64_C(" +
+                          std::to_string(static_cast<std::uint64_t>(n.value)) + "))";
                  if (n.type == ir::ScalarType::Index) return "Expr(" + integer(n.value) + ")";
                  return type_name(n.type) + "(" + integer(n.value) + ")";
                },
@@ -141,6 +144,9 @@ class CppPrinter {
                  const bool index = constant && constant->type == ir::ScalarType::Index;
                  return type_name(n.type) + "(" + (index ? "index_(" : "") + expr(n.value) +
                         (index ? "))" : ")");
+               },
+               [&](const ir::Saturate& n) {
+                 return "saturate(" + type_name(n.type) + ", " + expr(n.value) + ")";
                },
                [&](const ir::RoundTo& n) {
                  return "round_to(" + type_name(n.grid) + ", " + expr(n.value) + ")";

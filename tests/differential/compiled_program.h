@@ -65,15 +65,9 @@ class Argument {
   tilewright_tensor descriptor;
 
   static DLDataType dtype(ir::ScalarType type) {
-    switch (type) {
-      case ir::ScalarType::Bool: return tilewright_type(kDLBool, 8);
-      case ir::ScalarType::BF16: return tilewright_type(kDLBfloat, 16);
-      case ir::ScalarType::F16:
-      case ir::ScalarType::F32:
-      case ir::ScalarType::F64:
-        return tilewright_type(kDLFloat, static_cast<std::uint8_t>(8 * ir::size_bytes(type)));
-      default: return tilewright_type(kDLInt, static_cast<std::uint8_t>(8 * ir::size_bytes(type)));
-    }
+    const ir::TypeInfo& info = ir::type_info(type);
+    return {static_cast<std::uint8_t>(info.dlpack_code),
+            static_cast<std::uint8_t>(info.dlpack_bits), 1};
   }
 
  private:
@@ -87,9 +81,7 @@ class Argument {
     return shape;
   }
   static std::size_t bytes_of(ir::ScalarType type, const std::vector<std::int64_t>& shape) {
-    auto size = static_cast<std::size_t>(ir::size_bytes(type));
-    for (std::int64_t extent : shape) size *= static_cast<std::size_t>(extent);
-    return size;
+    return ir::num_tensor_bytes(type, shape);
   }
 
   ir::ScalarType type_;

@@ -46,15 +46,23 @@ class Emulated {
     if (object.ok()) {
       write(std::to_string(functions_.size()) + ".o", object->bytes);
       functions_.push_back(std::move(function));
-    } else if (object.diagnostics()[0].code == Code::RegisterIndex ||
-               object.diagnostics()[0].code == Code::UnsupportedByTarget) {
+    } else if (is_refusal(object.diagnostics()[0])) {
       ++tally_.unlowered;
     } else {
       return laws::messages(object.diagnostics()) + program::print(subject.program);
     }
-    functions_.push_back(
-        {subjects_.size(), named(context, subject.program), "C for aarch64", *contract, &context});
-    ++tally_.as_c;
+    Function as_c{subjects_.size(), named(context, subject.program), "C for aarch64", *contract,
+                  &context};
+    const c_target::Function alone[] = {{&context, &as_c.program, &*contract}};
+    const auto source = c_target::emit_file(alone);
+    if (source.ok()) {
+      functions_.push_back(std::move(as_c));
+      ++tally_.as_c;
+    } else if (is_refusal(source.diagnostics()[0])) {
+      ++tally_.not_in_c;
+    } else {
+      return laws::messages(source.diagnostics()) + program::print(subject.program);
+    }
     subjects_.push_back(std::move(subject));
     return {};
   }

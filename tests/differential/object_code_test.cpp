@@ -37,14 +37,16 @@ void check_random(std::uint64_t first, int cases) {
     EXPECT_EQ(batch.run(), "");
   }
   std::printf(
-      "%d programs (%d parallel, %d vector) for %zu targets, %d runs; %d as C, %d runs; %d "
-      "refused, "
+      "%d programs (%d parallel, %d vector) for %zu targets, %d runs; %d as C, %d runs, %d not; "
+      "%d refused, "
       "%d not lowered, %d sizes skipped\n",
       tally.programs, tally.parallel, tally.vector, targets.size(), tally.runs, tally.as_c,
-      tally.c_runs, tally.refused, tally.unlowered, tally.skipped);
+      tally.c_runs, tally.not_in_c, tally.refused, tally.unlowered, tally.skipped);
   if (cases >= 100 && !::testing::Test::HasFailure()) {
     EXPECT_GT(tally.programs, cases / 2);
-    EXPECT_EQ(tally.as_c, tally.programs) << "C has no registers to run out of";
+    // C has no registers to run out of, but neither packed nor small floats.
+    EXPECT_EQ(tally.as_c + tally.not_in_c, tally.programs);
+    EXPECT_GT(tally.as_c, tally.programs / 4);
     EXPECT_LT(tally.unlowered, tally.programs / 5);
     EXPECT_GT(tally.vector, cases / 10);
     EXPECT_GT(tally.parallel, cases / 20);

@@ -65,6 +65,9 @@ class PlainRun {
                   [&](const Cast& c) {
                     return evaluate_cast(c.value.type(), c.type, value(c.value, lane), &undefined_);
                   },
+                  [&](const Saturate& s) {
+                    return evaluate_saturate(s.value.type(), s.type, value(s.value, lane));
+                  },
                   [&](const RoundTo& r) {
                     return evaluate_round_to(r.type, r.grid, value(r.value, lane));
                   },
@@ -84,7 +87,8 @@ class PlainRun {
                                  run(s.body, lanes);
                                },
                                [&](const Alloc& s) { run_alloc(s, lanes); },
-                               [&](const Store& s) { run_store(s, lanes); }});
+                               [&](const Store& s) { run_store(s, lanes); },
+                               [](const auto&) { ADD_FAILURE() << "not of the host part"; }});
   }
 
   void run_loop(const program::For& loop, Lanes& lanes) {

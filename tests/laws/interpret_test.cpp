@@ -110,11 +110,28 @@ class Naive {
                        return evaluate_cast(reading(n.value.type()), reading(expr.type()),
                                             value(n.value), &undefined_);
                      },
+                     [&](const Saturate& n) {
+                       const Scalar x = value(n.value);
+                       if (!reals_ || !is_float(expr.type()))
+                         return evaluate_saturate(reading(n.value.type()), expr.type(), x);
+                       return limited(n.value.type(), expr.type(), x);
+                     },
                      [&](const RoundTo& n) {
                        return evaluate_round_to(reading(expr.type()), n.grid, value(n.value));
                      },
                      [&](const Fold& n) { return reduction(n)[0]; },
                  });
+  }
+  // Over the reals a float type only limits the value; a scale holds no negatives.
+  static Scalar limited(ScalarType from, ScalarType to, Scalar x) {
+    Scalar out;
+    out.f = is_float(from) ? x.f : integer_value(from, x.i);
+    const bool scale = to == ScalarType::F8E8M0;
+    if (scale && out.f < 0) out.f = std::nan("");
+    if (out.f > largest_finite(to)) out.f = largest_finite(to);
+    if (out.f < (scale ? 0x1p-127 : -largest_finite(to)))
+      out.f = scale ? 0x1p-127 : -largest_finite(to);
+    return out;
   }
   static Scalar whole(std::int64_t i) {
     Scalar out;

@@ -209,7 +209,7 @@ std::optional<program::Program> mutant(ir::Context& context, const program::Prog
                  return program::make_alloc(context, a.buffer, a.type, a.extents, a.space,
                                             edit(a.body));
                },
-               [&](const program::Store&) { return s; },
+               [&](const auto&) { return s; },
            });
   };
   program::Program out = program;

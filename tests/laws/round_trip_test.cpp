@@ -15,6 +15,7 @@
 #include "lowering/program/json.h"
 #include "lowering/program/text.h"
 #include "lowering/program/verify.h"
+#include "tests/laws/program_maker.h"
 
 namespace tilewright {
 namespace {
@@ -126,108 +127,6 @@ TEST(RoundTrip, RandomBindingsKeepRangesAndRequirements) {
   EXPECT_GT(found, 480);
 }
 
-// Programs around the equations of a random algorithm: nests of every kind of statement with its
-// expressions. They are well formed, not meaningful.
-class ProgramMaker {
- public:
-  ProgramMaker(ir::Context& context, unsigned seed) : context_(context), state_(seed * 7919U + 1) {}
-
-  program::Program make() {
-    program::Program out;
-    out.name = context_.symbol("made");
-    out.algorithm = context_.symbol("generated");
-    out.extents.push_back({context_.symbol("M"), 1, 64, 2, {}});
-    const ir::Expr m = context_.extent(context_.symbol("M"));
-    out.requirements.push_back(context_.le(context_.index(1), m));
-    out.parameters = {{context_.symbol("a"), ir::ScalarType::F32, {m}, false},
-                      {context_.symbol("c"), ir::ScalarType::F32, {m}, true}};
-    buffers_ = {context_.symbol("c")};
-    out.body = block(4, false);
-    return out;
-  }
-
- private:
-  unsigned below(unsigned n) {
-    state_ = state_ * 1664525U + 1013904223U;
-    return (state_ >> 16) % n;
-  }
-  Symbol fresh(const char* stem) {
-    return context_.symbol(stem + std::to_string(number_++) + (below(4) == 0 ? ".tail" : ""));
-  }
-  ir::Expr index() {
-    ir::Expr e = vars_.empty() ? context_.index(below(5)) : vars_[below(unsigned(vars_.size()))];
-    if (below(2)) e = context_.add(e, context_.index(int(below(7)) - 3));
-    if (below(3) == 0) e = context_.floor_mod(e, context_.index(1 + below(8)));
-    return e;
-  }
-  ir::Expr value() {
-    const ir::Expr at[] = {index()};
-    ir::Expr x = context_.read(context_.symbol("a"), at, ir::ScalarType::F32);
-    if (below(2)) x = context_.op(ir::OpCode::Fma, {x, context_.real(ir::ScalarType::F32, 0.1), x});
-    if (!floats_.empty() && below(2)) x = context_.add(x, floats_[0]);
-    return x;
-  }
-  program::Stmt block(int depth, bool in_vector) {
-    std::vector<program::Stmt> body;
-    for (unsigned i = below(4); i > 0; --i) body.push_back(statement(depth, in_vector));
-    return program::make_block(context_, body);
-  }
-  program::Stmt statement(int depth, bool in_vector) {
-    switch (depth == 0 ? 0 : below(6)) {
-      case 1:
-      case 2: {
-        auto kind = static_cast<program::LoopKind>(below(4));
-        if (in_vector && kind != program::LoopKind::Unrolled) kind = program::LoopKind::Serial;
-        const bool fixed = kind >= program::LoopKind::Vector;
-        const Symbol var = fresh("p");
-        const ir::Expr upper = fixed ? context_.index(8) : context_.extent(context_.symbol("M"));
-        vars_.push_back(context_.var(var));
-        program::Stmt body = block(depth - 1, in_vector || kind == program::LoopKind::Vector);
-        vars_.pop_back();
-        return program::make_for(context_, kind, var, context_.index(below(2)), upper, body);
-      }
-      case 3: {
-        program::Stmt other = below(2) ? block(depth - 1, in_vector) : program::Stmt();
-        return program::make_if(context_,
-                                context_.lt(value(), context_.real(ir::ScalarType::F32, 1)),
-                                block(depth - 1, in_vector), other);
-      }
-      case 4: {
-        const Symbol var = fresh("v");
-        const ir::Expr bound = value();
-        floats_.insert(floats_.begin(), context_.var(var, ir::ScalarType::F32));
-        program::Stmt body = block(depth - 1, in_vector);
-        floats_.erase(floats_.begin());
-        return program::make_let(context_, var, bound, body);
-      }
-      case 5: {
-        const Symbol buffer = fresh("t");
-        const ir::Expr extent[] = {context_.index(8)};
-        buffers_.push_back(buffer);
-        program::Stmt body = block(depth - 1, in_vector);
-        buffers_.pop_back();
-        return program::make_alloc(context_, buffer, ir::ScalarType::F32, extent,
-                                   static_cast<program::Space>(below(3)), body);
-      }
-      default: {
-        const ir::Expr at[] = {index()};
-        const auto role = static_cast<program::OriginRole>(below(6));
-        const bool named = below(3) != 0;
-        return program::make_store(context_, buffers_[below(unsigned(buffers_.size()))], at,
-                                   value(), role, named ? context_.symbol("c") : Symbol(),
-                                   std::span<const ir::Expr>(at, named ? 1 : 0));
-      }
-    }
-  }
-
-  ir::Context& context_;
-  unsigned state_;
-  int number_ = 0;
-  std::vector<ir::Expr> vars_;
-  std::vector<ir::Expr> floats_;
-  std::vector<Symbol> buffers_;
-};
-
 TEST(RoundTrip, TextOfPrograms) {
   for (unsigned seed = 0; seed < 2000; ++seed) {
     ir::Context context;
@@ -243,6 +142,30 @@ TEST(RoundTrip, TextOfPrograms) {
   }
 }
 
+TEST(RoundTrip, MadeProgramsReachEveryKindScopeSpaceAndObject) {
+  std::set<program::StmtKind> kinds;
+  std::set<program::Scope> scopes;
+  std::set<program::Space> spaces;
+  std::set<program::ObjectKind> objects;
+  for (unsigned seed = 0; seed < 2000; ++seed) {
+    ir::Context context;
+    program::walk(ProgramMaker(context, seed).make().body, [&](program::Stmt s) {
+      kinds.insert(s.kind());
+      if (const auto* n = s.as<program::Bind>()) scopes.insert(n->scope);
+      if (const auto* n = s.as<program::Alloc>()) spaces.insert(n->space);
+      if (const auto* n = s.as<program::Object>()) objects.insert(n->object);
+    });
+  }
+  int num_kinds = 0;
+#define TILEWRIGHT_STMT(name) ++num_kinds;
+#include "lowering/program/stmt_kinds.def"
+#undef TILEWRIGHT_STMT
+  EXPECT_EQ(kinds.size(), static_cast<std::size_t>(num_kinds));
+  EXPECT_EQ(scopes.size(), static_cast<std::size_t>(program::kNumScopes - 1));
+  EXPECT_EQ(spaces.size(), static_cast<std::size_t>(program::kNumSpaces));
+  EXPECT_EQ(objects.size(), static_cast<std::size_t>(program::kNumObjectKinds));
+}
+
 TEST(RoundTrip, JsonOfPrograms) {
   for (unsigned seed = 0; seed < 1000; ++seed) {
     ir::Context context;
@@ -253,6 +176,15 @@ TEST(RoundTrip, JsonOfPrograms) {
     auto parsed = program::program_from_json(context, *json);
     ASSERT_TRUE(parsed.ok()) << "seed " << seed << render(parsed.diagnostics(), nullptr);
     ASSERT_TRUE(*parsed == made) << "seed " << seed << "\n" << program::print(made);
+  }
+}
+
+// What a rewrite that changes nothing gives is the same node.
+TEST(RoundTrip, MapPartsOfPrograms) {
+  for (unsigned seed = 0; seed < 500; ++seed) {
+    ir::Context context;
+    const program::Program made = ProgramMaker(context, seed).make();
+    ASSERT_TRUE(program::rewrite(context, made.body, {}, {}) == made.body) << "seed " << seed;
   }
 }
 

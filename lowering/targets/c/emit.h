@@ -108,6 +108,7 @@ class Body {
   Text select(const ir::Select& select);
   Text cast(const std::string& value, ScalarType from, ScalarType to);
   Text round_to(const ir::RoundTo& round);
+  Text saturate(const ir::Saturate& saturate);
   std::string round_to_grid(const std::string& value, ScalarType from, ScalarType grid);
   Text load(const ir::Read& read);
   std::string cell(const Buffer& buffer, std::span<const Expr> indices);

@@ -48,18 +48,9 @@ const char* status_of(CheckKind kind) {
 // DLPack's code, bits and lanes as one number; 0 for a type that has none here.
 std::uint32_t type_word(ScalarType type) {
   const auto word = [](unsigned code, unsigned bits) { return code | bits << 8U | 1U << 16U; };
-  switch (type) {
-    case ScalarType::Bool: return word(kDLBool, 8);
-    case ScalarType::I8: return word(kDLInt, 8);
-    case ScalarType::I32: return word(kDLInt, 32);
-    case ScalarType::Index:
-    case ScalarType::I64: return word(kDLInt, 64);
-    case ScalarType::BF16: return word(kDLBfloat, 16);
-    case ScalarType::F16: return word(kDLFloat, 16);
-    case ScalarType::F32: return word(kDLFloat, 32);
-    case ScalarType::F64: return word(kDLFloat, 64);
-    default: return 0;
-  }
+  if (!type_form(type)) return 0;
+  const ir::TypeInfo& info = ir::type_info(type);
+  return word(static_cast<unsigned>(info.dlpack_code), static_cast<unsigned>(info.dlpack_bits));
 }
 
 class Entry {
@@ -231,19 +222,20 @@ class Entry {
             : tensor(c.argument) + "->dl.shape[" + std::to_string(parameter.shape.size() - 1) + "]";
     if (c.kind != CheckKind::ValueRange) lines_.add("const int64_t row = " + row + ";");
     lines_.open("for (int64_t at = 0; at < count; ++at) {");
+    lines_.add("const int64_t value = (int64_t)values[at];");
     const std::string expected = c.expr ? "end" : "0";
     if (c.kind == CheckKind::ValueRange) {
-      refuse_if("values[at] < least || values[at] >= end", c, expected, "at");
+      refuse_if("value < least || value >= end", c, expected, "at");
     } else if (c.kind == CheckKind::Monotone) {
-      refuse_if("at % row != 0 && values[at] < values[at - 1]", c, expected, "at");
+      refuse_if("at % row != 0 && value < (int64_t)values[at - 1]", c, expected, "at");
     } else {
       // What a row has seen is forgotten where the next begins; ValueRange gave each value a byte.
       lines_.add("unsigned char *seen = (unsigned char *)workspace;");
       lines_.open("if (at % row == 0) {");
       lines_.add("for (int64_t v = 0; v < end - least; ++v) seen[v] = 0;");
       lines_.close();
-      refuse_if("seen[values[at] - least] != 0", c, expected, "at");
-      lines_.add("seen[values[at] - least] = 1;");
+      refuse_if("seen[value - least] != 0", c, expected, "at");
+      lines_.add("seen[value - least] = 1;");
     }
     lines_.close();
     lines_.close();

@@ -103,6 +103,11 @@ std::optional<TypeForm> type_form(ScalarType type) {
   switch (type) {
     case ScalarType::Bool: return TypeForm{"bool", "uint8_t", "tw_workspace_u8", "bool"};
     case ScalarType::I8: return TypeForm{"int8_t", "int8_t", "tw_workspace_i8", "i8"};
+    case ScalarType::I16: return TypeForm{"int16_t", "int16_t", "tw_workspace_i16", "i16"};
+    case ScalarType::U8: return TypeForm{"uint8_t", "uint8_t", "tw_workspace_u8", "u8"};
+    case ScalarType::U16: return TypeForm{"uint16_t", "uint16_t", "tw_workspace_u16", "u16"};
+    case ScalarType::U32: return TypeForm{"uint32_t", "uint32_t", "tw_workspace_u32", "u32"};
+    case ScalarType::U64: return TypeForm{"uint64_t", "uint64_t", "tw_workspace_u64", "u64"};
     case ScalarType::I32: return TypeForm{"int32_t", "int32_t", "tw_workspace_i32", "i32"};
     case ScalarType::Index:
     case ScalarType::I64: return TypeForm{"int64_t", "int64_t", "tw_workspace_i64", "i64"};
@@ -180,6 +185,7 @@ std::string Body::checked_value(Expr expr, const std::string& overflow) {
 // ---- kinds ----
 
 Text Body::text_of(Expr expr) {
+  suffix(expr.type());  // refuses what C has no form for
   return ir::visit(
       expr, ir::Overloaded{[&](const ir::IntConst&) { return constant(expr); },
                            [&](const ir::FloatConst&) { return constant(expr); },
@@ -193,6 +199,7 @@ Text Body::text_of(Expr expr) {
                              return cast(value(c.value, kUnary), c.value.type(), c.type);
                            },
                            [&](const ir::RoundTo& r) { return round_to(r); },
+                           [&](const ir::Saturate& s) { return saturate(s); },
                            [&](const auto&) {
                              refuse("the C target has no code for this kind of expression",
                                     "build for another target");
@@ -203,7 +210,10 @@ Text Body::text_of(Expr expr) {
 Text Body::constant(Expr expr) {
   if (const auto* c = expr.as<ir::BoolConst>()) return {c->value ? "true" : "false", kPrimary};
   if (const auto* c = expr.as<ir::IntConst>())
-    return {integer_literal(c->value), c->value < 0 ? kUnary : kPrimary};
+    return {expr.type() == ScalarType::U64
+                ? "UINT64_C(" + std::to_string(static_cast<std::uint64_t>(c->value)) + ")"
+                : integer_literal(c->value),
+            c->value < 0 && expr.type() != ScalarType::U64 ? kUnary : kPrimary};
   const auto* c = expr.as<ir::FloatConst>();
   const bool is_double = expr.type() == ScalarType::F64;
   if (std::isfinite(c->value))
@@ -292,16 +302,31 @@ Text Body::index_op(const ir::Op& op) {
 
 Text Body::integer_op(const ir::Op& op) {
   const std::string type = suffix(op.args[0].type());
+  const bool is_unsigned = ir::is_unsigned(op.args[0].type());
   switch (op.op) {
+    case OpCode::BitAnd: return call(helper("tw_and_" + type), op.args);
+    case OpCode::BitOr: return call(helper("tw_or_" + type), op.args);
+    case OpCode::BitXor: return call(helper("tw_xor_" + type), op.args);
+    case OpCode::BitNot: return call(helper("tw_not_" + type), op.args);
+    case OpCode::ShiftLeft: return call(helper("tw_shift_left_" + type), op.args);
+    case OpCode::ShiftRight:
+      return call(helper((is_unsigned ? "tw_ushift_right_" : "tw_shift_right_") + type), op.args);
+    case OpCode::RandomBits: {
+      const Text bits = call(helper("tw_threefry"), op.args);
+      if (op.args[0].type() == ScalarType::U64) return bits;
+      return {"(uint32_t)" + bits.text, kUnary};
+    }
     case OpCode::Add: return call(helper("tw_add_" + type), op.args);
     case OpCode::Sub: return call(helper("tw_sub_" + type), op.args);
     case OpCode::Mul: return call(helper("tw_mul_" + type), op.args);
-    case OpCode::Div: return call(helper("tw_div_" + type), op.args);
-    case OpCode::Mod: return call(helper("tw_mod_" + type), op.args);
+    case OpCode::Div: return call(helper((is_unsigned ? "tw_udiv_" : "tw_div_") + type), op.args);
+    case OpCode::Mod: return call(helper((is_unsigned ? "tw_umod_" : "tw_mod_") + type), op.args);
     case OpCode::Neg: return call(helper("tw_neg_" + type), op.args);
     case OpCode::Min: return call(helper("tw_min_" + type), op.args);
     case OpCode::Max: return call(helper("tw_max_" + type), op.args);
-    case OpCode::Abs: return call(helper("tw_magnitude_" + type), op.args);
+    case OpCode::Abs:
+      if (is_unsigned) return {value(op.args[0], kUnary), kUnary};
+      return call(helper("tw_magnitude_" + type), op.args);
     case OpCode::Fma: {
       const std::string add = helper("tw_add_" + type);
       const std::string mul = helper("tw_mul_" + type);
@@ -384,15 +409,37 @@ Text Body::cast(const std::string& value, ScalarType from, ScalarType to) {
   if (to == ScalarType::Bool) return {value + " != 0", kEqual};
   if (from_float)
     return {helper("tw_to_" + suffix(to) + "_" + suffix(from)) + "(" + value + ")", kPrimary};
-  const bool fits = from == ScalarType::Bool || to == ScalarType::Index || to == ScalarType::I64 ||
-                    ir::size_bytes(from) < ir::size_bytes(to);
+  // Conversion to an unsigned type is modulo its range; so is one of the same width in every compiler.
+  const bool fits = from == ScalarType::Bool || ir::is_unsigned(to) || to == ScalarType::Index ||
+                    to == ScalarType::I64 || ir::size_bytes(from) < ir::size_bytes(to);
   if (fits) return {"(" + std::string(form->value) + ")" + value, kUnary};
-  return {helper("tw_wrap_" + suffix(to)) + "(" + value + ")", kPrimary};
+  return {helper("tw_wrap_" + suffix(to)) + "(" + (from == ScalarType::U64 ? "(int64_t)" : "") +
+              value + ")",
+          kPrimary};
+}
+
+// Floats become integers by saturation in every conversion.
+Text Body::saturate(const ir::Saturate& s) {
+  const ScalarType from = s.value.type();
+  if (ir::is_float(s.type)) {
+    refuse(
+        "the C target has no saturating conversion to `" + std::string(ir::type_text(s.type)) + "`",
+        "build for another target, or take the minimum with the largest value");
+    return {"0", kPrimary};
+  }
+  const std::string inner = value(s.value, kUnary);
+  if (ir::is_float(from) || s.type == from ||
+      (s.type == ScalarType::I64 && from != ScalarType::U64))
+    return cast(inner, from, s.type);
+  if (s.type == ScalarType::U64 && ir::is_unsigned(from)) return cast(inner, from, s.type);
+  const char* clamp = from == ScalarType::U64 ? "tw_uclamp_" : "tw_clamp_";
+  return {helper(clamp + suffix(s.type)) + "(" + inner + ")", kPrimary};
 }
 
 // The value stays in its type; a grid that holds all of it changes nothing.
 Text Body::round_to(const ir::RoundTo& r) {
   const std::string inner = value(r.value, kUnary);
+  suffix(r.grid);  // refuses the grids that C has no form for
   const bool f16_in_bf16 = r.type == ScalarType::BF16 && r.grid == ScalarType::F16;
   if (ir::unit_roundoff(r.grid) <= ir::unit_roundoff(r.type) && !f16_in_bf16)
     return {inner, kUnary};

@@ -17,8 +17,13 @@ struct Suffix {
 };
 constexpr Suffix kSuffixes[] = {
     {"i8", "int8_t", "uint8_t", "INT8_MIN", "INT8_MAX", "-0x1p7", "0x1p7"},
+    {"i16", "int16_t", "uint16_t", "INT16_MIN", "INT16_MAX", "-0x1p15", "0x1p15"},
     {"i32", "int32_t", "uint32_t", "INT32_MIN", "INT32_MAX", "-0x1p31", "0x1p31"},
     {"i64", "int64_t", "uint64_t", "INT64_MIN", "INT64_MAX", "-0x1p63", "0x1p63"},
+    {"u8", "uint8_t", "uint8_t", "0", "UINT8_MAX", "0x0p0", "0x1p8"},
+    {"u16", "uint16_t", "uint16_t", "0", "UINT16_MAX", "0x0p0", "0x1p16"},
+    {"u32", "uint32_t", "uint32_t", "0", "UINT32_MAX", "0x0p0", "0x1p32"},
+    {"u64", "uint64_t", "uint64_t", "0", "UINT64_MAX", "0x0p0", "0x1p64"},
     {"f32", "float", "uint32_t", "", "", "", ""},
     {"f64", "double", "uint64_t", "", "", "", ""}};
 

@@ -49,8 +49,11 @@ inline constexpr std::string_view kFileHead = R"c(
 typedef uint8_t tw_workspace_u8 TW_WORKSPACE;
 typedef uint16_t tw_workspace_u16 TW_WORKSPACE;
 typedef int8_t tw_workspace_i8 TW_WORKSPACE;
+typedef int16_t tw_workspace_i16 TW_WORKSPACE;
 typedef int32_t tw_workspace_i32 TW_WORKSPACE;
 typedef int64_t tw_workspace_i64 TW_WORKSPACE;
+typedef uint32_t tw_workspace_u32 TW_WORKSPACE;
+typedef uint64_t tw_workspace_u64 TW_WORKSPACE;
 typedef float tw_workspace_f32 TW_WORKSPACE;
 typedef double tw_workspace_f64 TW_WORKSPACE;
 
@@ -105,6 +108,51 @@ TW_INLINE @T tw_mod_@S(@T a, @T b) {
 )c"},
     {"tw_magnitude_$", R"c(
 TW_INLINE @T tw_magnitude_@S(@T a) { return a < 0 ? tw_neg_@S(a) : a; }
+)c"},
+    {"tw_udiv_$", R"c(
+/* By zero it gives zero. */
+TW_INLINE @T tw_udiv_@S(@T a, @T b) { return (@T)(b == 0 ? 0 : a / b); }
+)c"},
+    {"tw_umod_$", R"c(
+TW_INLINE @T tw_umod_@S(@T a, @T b) { return (@T)(b == 0 ? 0 : a % b); }
+)c"},
+    {"tw_and_$", R"c(
+TW_INLINE @T tw_and_@S(@T a, @T b) { return (@T)(@U)((@U)a & (@U)b); }
+)c"},
+    {"tw_or_$", R"c(
+TW_INLINE @T tw_or_@S(@T a, @T b) { return (@T)(@U)((@U)a | (@U)b); }
+)c"},
+    {"tw_xor_$", R"c(
+TW_INLINE @T tw_xor_@S(@T a, @T b) { return (@T)(@U)((@U)a ^ (@U)b); }
+)c"},
+    {"tw_not_$", R"c(
+TW_INLINE @T tw_not_@S(@T a) { return (@T)(@U)~(@U)a; }
+)c"},
+    {"tw_shift_left_$", R"c(
+/* The count is read as unsigned; beyond the width nothing is left. */
+TW_INLINE @T tw_shift_left_@S(@T a, @T b) {
+  return (@T)(@U)((@U)b < 8 * sizeof(@U) ? 1u * (@U)a << (@U)b : 0);
+}
+)c"},
+    {"tw_shift_right_$", R"c(
+/* The count is read as unsigned; beyond the width nothing is left but the sign. */
+TW_INLINE @T tw_shift_right_@S(@T a, @T b) {
+  const @U most = 8 * sizeof(@U) - 1;
+  const @U count = (@U)b < most ? (@U)b : most;
+  return (@T)(a < 0 ? ~(~a >> count) : a >> count);
+}
+)c"},
+    {"tw_ushift_right_$", R"c(
+/* Beyond the width nothing is left. */
+TW_INLINE @T tw_ushift_right_@S(@T a, @T b) { return (@T)(b < 8 * sizeof(@T) ? a >> b : 0); }
+)c"},
+    {"tw_clamp_$", R"c(
+/* The nearest value of the type. */
+TW_INLINE @T tw_clamp_@S(int64_t a) { return (@T)(a < @MIN ? @MIN : a > @MAX ? @MAX : a); }
+)c"},
+    {"tw_uclamp_$", R"c(
+/* The nearest value of the type. */
+TW_INLINE @T tw_uclamp_@S(uint64_t a) { return (@T)(a > (uint64_t)@MAX ? (uint64_t)@MAX : a); }
 )c"},
     // ---- both ----
     {"tw_min_$", R"c(
@@ -166,6 +214,30 @@ TW_INLINE @T tw_ceil_@S(@T x) {
 )c"}};
 
 inline constexpr Helper kHelpers[] = {
+    {"tw_clamp_u64", R"c(
+/* The nearest value of the type. */
+TW_INLINE uint64_t tw_clamp_u64(int64_t a) { return a < 0 ? 0 : (uint64_t)a; }
+)c"},
+    {"tw_threefry", R"c(
+/* Threefry-2x32 with 20 rounds of a key and a counter, first words in the low halves. */
+TW_INLINE uint64_t tw_threefry(uint64_t key, uint64_t counter) {
+  static const int rotations[8] = {13, 15, 26, 6, 17, 29, 16, 24};
+  const uint32_t first = (uint32_t)key, second = (uint32_t)(key >> 32);
+  const uint32_t keys[3] = {first, second, first ^ second ^ 0x1bd11bdau};
+  uint32_t x = (uint32_t)counter + first;
+  uint32_t y = (uint32_t)(counter >> 32) + second;
+  for (int group = 0; group < 5; ++group) {
+    for (int round = 0; round < 4; ++round) {
+      const int count = rotations[(4 * group + round) % 8];
+      x += y;
+      y = (y << count | y >> (32 - count)) ^ x;
+    }
+    x += keys[(group + 1) % 3];
+    y += keys[(group + 2) % 3] + (uint32_t)(group + 1);
+  }
+  return x | (uint64_t)y << 32;
+}
+)c"},
     {"tw_abs_f32", R"c(
 TW_INLINE float tw_abs_f32(float x) { return tw_from_bits_f32(tw_bits_f32(x) & 0x7fffffffu); }
 )c"},

@@ -141,6 +141,11 @@ void Body::declare_buffer(const program::Alloc& alloc, int private_lanes) {
     suffix(alloc.type);  // refuses
     return;
   }
+  if (!buffer.in_workspace && alloc.space != program::Space::Stack &&
+      alloc.space != program::Space::Register)
+    return refuse(
+        "the C target has no memory `" + std::string(program::space_text(alloc.space)) + "`",
+        "build for a target that has what the schedule asks for");
   begin_statement(alloc.extents);
   if (buffer.in_workspace) {
     const Expr offset = contract_.workspace.offset.at(alloc.buffer);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lowering/targets/host/target.h"
 
+#include <algorithm>
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #elif defined(__aarch64__)
@@ -109,6 +111,7 @@ std::uint32_t read_word(CpuidWord word) {
     case CpuidWord::Leaf7Ebx: return __get_cpuid_count(7, 0, &a, &b, &c, &d) ? b : 0;
     case CpuidWord::Leaf7Ecx: return __get_cpuid_count(7, 0, &a, &b, &c, &d) ? c : 0;
     case CpuidWord::Leaf7Edx: return __get_cpuid_count(7, 0, &a, &b, &c, &d) ? d : 0;
+    case CpuidWord::Leaf7Sub1Eax: return __get_cpuid_count(7, 1, &a, &b, &c, &d) ? a : 0;
     case CpuidWord::ExtendedEcx: return __get_cpuid(0x80000001U, &a, &b, &c, &d) ? c : 0;
     case CpuidWord::Xcr0: return (read_word(CpuidWord::Leaf1Ecx) & bit(27)) != 0 ? read_xcr0() : 0;
   }
@@ -119,6 +122,32 @@ std::uint32_t read_word(CpuidWord) { return 0; }
 #endif
 
 }  // namespace
+
+namespace {
+
+// Instruction sets that a machine may name beyond its ISA, with the test of each. All of them work on the
+// registers of AVX-512, which x86-64-v4 tests.
+struct Feature {
+  std::string_view name;
+  CpuidTest test;
+};
+constexpr Feature kFeatures[] = {
+    {"avx512bf16", {CpuidWord::Leaf7Sub1Eax, bit(5)}},
+    {"avx512vnni", {CpuidWord::Leaf7Ecx, bit(11)}},
+};
+
+}  // namespace
+
+Target with_features(Target target, const std::vector<std::string>& features) {
+  if (target.options.vector_bits < 512) return target;
+  for (const Feature& feature : kFeatures) {
+    if (std::find(features.begin(), features.end(), feature.name) == features.end()) continue;
+    target.options.features.emplace_back(feature.name);
+    target.description += ", " + std::string(feature.name);
+    target.options.cpuid.push_back(feature.test);
+  }
+  return target;
+}
 
 std::vector<std::string_view> target_names() { return {"x86-64-v3", "x86-64-v4", "aarch64-neon"}; }
 

@@ -25,6 +25,9 @@ struct Target {
 // `x86-64-v3`, `x86-64-v4`, `aarch64-neon`, or `native`: the best of those that this machine runs. `native`
 // fails on a machine that runs none, other names that are unknown with the list (E0606).
 Result<Target> find_target(std::string_view name);
+// The target with those of a machine's features that described instructions need; the others are left out, so
+// that no library asks a processor for what it does not use.
+Target with_features(Target target, const std::vector<std::string>& features);
 // Every name but `native`.
 std::vector<std::string_view> target_names();
 // Whether this machine runs the code of a target; whether it is of the target's architecture at all.

@@ -107,7 +107,13 @@ typedef enum {
   kDLOpaqueHandle = 3,
   kDLBfloat = 4,
   kDLComplex = 5,
-  kDLBool = 6
+  kDLBool = 6,
+  kDLFloat8_e4m3fn = 10,
+  kDLFloat8_e5m2 = 12,
+  kDLFloat8_e8m0fnu = 14,
+  kDLFloat6_e2m3fn = 15,
+  kDLFloat6_e3m2fn = 16,
+  kDLFloat4_e2m1fn = 17
 } DLDataTypeCode;
 
 typedef struct {
@@ -273,19 +279,23 @@ static inline DLDataType tilewright_type(DLDataTypeCode code, uint8_t bits) {
  * not; `tensor` is then unchanged. A tensor without elements may have null data. */
 static inline TILEWRIGHT_NODISCARD tilewright_status tilewright_tensor_row_major(
     tilewright_tensor* tensor, void* data, DLDataType type, int32_t rank, int64_t* shape) {
-  uint64_t capacity = (uint64_t)type.bits * type.lanes / 8u;
+  /* Of 4 bits there are two in a byte, in rows of the last axis; of 6 bits, one. */
+  uint64_t bits = (uint64_t)type.bits * type.lanes;
+  uint64_t capacity = (bits + 7u) / 8u;
   int empty = 0;
   int32_t i;
   if (tensor == NULL || (shape == NULL && rank > 0)) return TILEWRIGHT_NULL_ARGUMENT;
   if (rank < 0) return TILEWRIGHT_WRONG_RANK;
-  if (capacity == 0 || (uint64_t)type.bits * type.lanes % 8u != 0) return TILEWRIGHT_WRONG_TYPE;
+  if (bits == 0 || (bits % 8u != 0 && bits != 4 && bits != 6)) return TILEWRIGHT_WRONG_TYPE;
   for (i = 0; i < rank; ++i) {
     if (shape[i] < 0) return TILEWRIGHT_WRONG_SHAPE;
     if (shape[i] == 0) {
       empty = 1;
     } else {
-      if ((uint64_t)shape[i] > (uint64_t)INT64_MAX / capacity) return TILEWRIGHT_WRONG_SHAPE;
-      capacity *= (uint64_t)shape[i];
+      uint64_t count = (uint64_t)shape[i];
+      if (bits == 4 && i + 1 == rank) count = count / 2u + count % 2u;
+      if (count > (uint64_t)INT64_MAX / capacity) return TILEWRIGHT_WRONG_SHAPE;
+      capacity *= count;
     }
   }
   if (data == NULL && !empty) return TILEWRIGHT_NULL_ARGUMENT;

@@ -13,9 +13,11 @@ PAIRS = 15
 RUNS = 2
 
 _KEYS = {
-    "ratio": {"name", "issue", "kind", "case", "sizes", "peers", "at_least"},
+    "ratio": {"name", "issue", "kind", "case", "kernel", "sizes", "peers", "at_least"},
     "command": {"name", "issue", "kind", "steps", "clock", "repeat", "at_most", "unit"},
 }
+# What may be left out.
+_OPTIONAL = {"kernel"}
 _CLOCKS = {"cpu_ms", "wall_s"}
 
 
@@ -37,6 +39,8 @@ class Figure:
     issue: int
     kind: str
     case: str = ""
+    # Which kernel runs; none: that of the case.
+    kernel: str = ""
     sizes: dict = field(default_factory=dict)
     peers: list = field(default_factory=list)
     at_least: float | None = None
@@ -68,8 +72,9 @@ def load_bars(path):
         figure = _figure(path, entry)
         if figure.name in figures:
             raise BarsError(f"{path}: two figures are called `{figure.name}`")
-        if figure.kind == "ratio" and figure.case not in kernels:
-            raise BarsError(f"{path}: figure `{figure.name}`: no kernel for case `{figure.case}`")
+        figure.kernel = figure.kernel or figure.case
+        if figure.kind == "ratio" and figure.kernel not in kernels:
+            raise BarsError(f"{path}: figure `{figure.name}`: no kernel `{figure.kernel}`")
         figures[figure.name] = figure
     return figures, kernels
 
@@ -81,8 +86,9 @@ def _figure(path, entry):
         raise BarsError(f"{where}: kind must be one of {', '.join(sorted(_KEYS))}")
     if set(entry) - keys:
         raise BarsError(f"{where}: unknown key `{min(set(entry) - keys)}`")
-    if keys - set(entry):
-        raise BarsError(f"{where}: no `{min(keys - set(entry))}`")
+    missing = keys - set(entry) - _OPTIONAL
+    if missing:
+        raise BarsError(f"{where}: no `{min(missing)}`")
     figure = Figure(**entry)
     bar = figure.at_least if figure.kind == "ratio" else figure.at_most
     if not isinstance(bar, (int, float)) or isinstance(bar, bool) or bar <= 0:

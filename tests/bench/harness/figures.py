@@ -36,7 +36,7 @@ def _ratio_runs(layout, figure, kernels, plan, runs, library, peers_only, scratc
     try:
         contestants = {}
         if not peers_only:
-            kernel = kernels[figure.case]
+            kernel = kernels[figure.kernel]
             built = library or programs.build_kernel(layout, kernel, scratch / "kernel")
             contestants[pairs.CANDIDATE] = pairs.candidate_argv(layout, built, kernel.function, plan.threads)
         for peer in figure.peers:

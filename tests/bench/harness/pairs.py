@@ -41,7 +41,7 @@ class Contestant:
     def __init__(self, child, case, files, sizes, layout, scratch, plan):
         self.child, self._layout, self._files = child, layout, files
         self._result = scratch / f"{child.name}.npy"
-        fields = {"dir": files.folder, "inputs": files.inputs, "out": files.out, **sizes}
+        fields = {"dir": files.folder, "inputs": files.inputs, "out": files.out, "type": files.type, **sizes}
         formulations = child.load(case, fields)
         self.trials, self.wrong, self.checks = {}, {}, []
         for formulation in formulations:
@@ -123,7 +123,8 @@ def run_pairs(layout, figure, contestants, plan, scratch):
         for contestant in ready.values():
             contestant.check()
         reports = {name: contestant.report() for name, contestant in ready.items()}
-    run = {"contestants": reports, "ratios": _ratios(slices), "flops": files.flops, "bytes": files.bytes,
+    run = {"contestants": reports, "ratios": _ratios(slices), "flops": files.flops,
+           "bytes": files.bytes, "unit_rate": files.rate,
            "peak_before": peak_before, "foreign_share": foreign}
     _measure_peak_after(layout, plan, run)
     return run
@@ -141,7 +142,7 @@ def _measure_peak_after(layout, plan, run):
     """No time may be shorter than the peak allows. A disturbed peak is taken again, longer; what is still
     above it makes the run suspect, and a suspect run never passes."""
     least = min(min(times) for report in run["contestants"].values() for times in report["samples_ns"])
-    rate, seconds = run["flops"] / least, plan.peak_seconds
+    rate, seconds = run["flops"] / run.get("unit_rate", 1) / least, plan.peak_seconds
     for _ in range(4):
         run["peak_after"] = machine.peak(layout.program("bench-peak"), plan.threads, seconds, plan.realtime)
         peak = fma_peak(run, plan.threads)

@@ -57,8 +57,12 @@ class CaseFiles:
     inputs: int
     # The output's shape as `case` lines spell it: 64x64.
     out: str
+    # Of the output's elements: f32, bf16, i32.
+    type: str
     flops: float
     bytes: float
+    # How many times an f32 multiply-add peak its fastest unit has.
+    rate: float
 
 
 def make_case(layout, case, sizes, seed=1):

@@ -38,28 +38,29 @@ def threads():
 
 def into(output, run):
     """A formulation that writes into an array that is there already."""
-    return Formulation(run, lambda: output, lambda: output.fill(numpy.nan))
+    # All ones is a NaN of every float type, and -1 of the whole numbers.
+    return Formulation(run, lambda: output, lambda: output.view(numpy.uint8).fill(0xFF))
 
 
-def aligned_empty(shape):
-    """An f32 array that begins a cache line, as the candidate's memory does; numpy promises 16 bytes only."""
-    size = 4 * math.prod(shape)
+def aligned_empty(shape, dtype=numpy.float32):
+    """An array that begins a cache line, as the candidate's memory does; numpy promises 16 bytes only."""
+    size = numpy.dtype(dtype).itemsize * math.prod(shape)
     memory = numpy.empty(size + 64, numpy.uint8)
     begin = -memory.ctypes.data % 64
-    return memory[begin:begin + size].view(numpy.float32).reshape(shape)
+    return memory[begin:begin + size].view(dtype).reshape(shape)
 
 
 def load_inputs(fields):
     inputs = []
     for index in range(int(fields["inputs"])):
         loaded = numpy.load(os.path.join(fields["dir"], f"in{index}.npy"))
-        inputs.append(aligned_empty(loaded.shape))
+        inputs.append(aligned_empty(loaded.shape, loaded.dtype))
         inputs[-1][...] = loaded
     return inputs
 
 
 def _sizes(fields):
-    return {name: int(value) for name, value in fields.items() if name not in ("dir", "inputs", "out")}
+    return {name: int(value) for name, value in fields.items() if name not in ("dir", "inputs", "out", "type")}
 
 
 class Server:

@@ -52,6 +52,71 @@ def _gemm(inputs, sizes):
     }
 
 
+def _bits(run):
+    """`run` returns bf16, which numpy has no type for: its bits are handed on."""
+    held = {}
+
+    def keep():
+        held["result"] = run()
+
+    return Formulation(keep, lambda: held["result"].contiguous().view(torch.int16).numpy().view("uint16"),
+                       held.clear)
+
+
+def _gemm_bf16(inputs, sizes):
+    a, b = (bits.view(torch.bfloat16) for bits in inputs)
+    output = torch.empty(sizes["M"], sizes["N"], dtype=torch.bfloat16)
+    transposed = b.t()
+    packed = b.t().contiguous()
+
+    def into_output():
+        torch.mm(a, b, out=output)
+        return output
+
+    return {
+        "mm": _bits(into_output),
+        "linear": _bits(lambda: torch.nn.functional.linear(a, transposed)),
+        "linear_contiguous": _bits(lambda: torch.nn.functional.linear(a, packed)),
+    }
+
+
+def _gemm_i8(inputs, sizes):
+    """u8 by i8: the matrix product of PyTorch takes two i8, which holds seven bits of the left side."""
+    unsigned, b = inputs
+    a = unsigned.view(torch.int8)
+    output = torch.empty(sizes["M"], sizes["N"], dtype=torch.int32)
+    transposed = b.t().contiguous().t()
+
+    def into_output(right):
+        def run():
+            torch._int_mm(a, right, out=output)  # pylint: disable=protected-access
+        return run
+
+    made = {"int_mm": _out(output, into_output(b)), "int_mm_transposed": _out(output, into_output(transposed))}
+    quantized = _quantized(unsigned, b)
+    if quantized is not None:
+        made["qlinear"] = quantized
+    return made
+
+
+def _quantized(a, b):
+    """oneDNN's linear of u8 by i8 with its weights packed beforehand, which gives f32: exact up to 2^24."""
+    try:
+        one, zero = torch.ones(1), torch.zeros(1, dtype=torch.int32)
+        packed = torch.ops.onednn.qlinear_prepack(b.t().contiguous(), list(a.shape))
+        scales, zeros = torch.ones(b.shape[1]), torch.zeros(b.shape[1], dtype=torch.int32)
+
+        def run():
+            return torch.ops.onednn.qlinear_pointwise(a, 1.0, 0, packed, scales, zeros, None, 1.0, 0,
+                                                      torch.float32, "none", [], "")
+        run()
+        del one, zero
+    except Exception as error:  # pylint: disable=broad-except
+        print(f"qlinear: {error}", file=sys.stderr, flush=True)
+        return None
+    return _fresh(run)
+
+
 def _softmax(inputs, sizes):
     (x,) = inputs
     output = torch.empty(sizes["R"], sizes["C"])
@@ -96,7 +161,7 @@ def _blur(inputs, sizes):
     return {"compiled": _compiled(store, source, torch.empty(height, width))}
 
 
-_CASES = {"gemm": _gemm, "softmax": _softmax, "layernorm": _layernorm, "blur": _blur}
+_CASES = {"gemm": _gemm, "gemm_bf16": _gemm_bf16, "gemm_i8": _gemm_i8, "softmax": _softmax, "layernorm": _layernorm, "blur": _blur}
 
 
 def _formulations(case, inputs, sizes):

@@ -52,7 +52,11 @@ Line load_case(Kernel& kernel, const Line& line) {
     const auto reason = read_npy(field("dir") + "/in" + std::to_string(i) + ".npy", inputs[i]);
     if (!reason.empty()) return failed(reason);
   }
-  if (const auto reason = kernel.bind(inputs, shape); !reason.empty()) return failed(reason);
+  const std::string type = field("type").empty() ? "f32" : field("type");
+  const ElementInfo* output = find_element(type);
+  if (output == nullptr) return failed("type=`" + type + "` is no type");
+  if (const auto reason = kernel.bind(inputs, shape, output->element); !reason.empty())
+    return failed(reason);
   return {"ok", {}, {{"formulations", "library"}}};
 }
 

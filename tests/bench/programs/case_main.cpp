@@ -69,8 +69,11 @@ int make(const std::vector<std::string>& args) {
   for (const std::int64_t extent : reference.shape) {
     shape += (shape.empty() ? "" : "x") + std::to_string(extent);
   }
-  std::printf("{\"inputs\": %zu, \"out\": \"%s\", \"flops\": %.0f, \"bytes\": %.0f}\n",
-              inputs.size(), shape.c_str(), work.flops, work.bytes);
+  std::printf(
+      "{\"inputs\": %zu, \"out\": \"%s\", \"type\": \"%s\", \"flops\": %.0f, \"bytes\": %.0f, "
+      "\"rate\": %.0f}\n",
+      inputs.size(), shape.c_str(), std::string(element_info(item->output).name).c_str(),
+      work.flops, work.bytes, work.rate);
   return 0;
 }
 
@@ -84,14 +87,14 @@ int verify(const std::vector<std::string>& args) {
                                     {args[1], &result}}) {
     if (const auto reason = read_npy(path, *array); !reason.empty()) return fail(reason);
   }
-  if (result.shape != reference.shape || result.element_size != 4) {
+  if (result.shape != reference.shape || result.element == Element::F64) {
     return fail(args[1] + ": shape or element type differs from the reference's");
   }
   double max_abs = 0;
   double worst_share = 0;
   std::size_t worst = 0;
   for (std::size_t i = 0; i < result.size(); ++i) {
-    const double error = std::fabs(static_cast<double>(result.f32()[i]) - reference.f64()[i]);
+    const double error = std::fabs(result.number(i) - reference.f64()[i]);
     // A NaN compares false with everything: make it the worst there is.
     const double share = std::isfinite(error) ? error / bound.f64()[i] : HUGE_VAL;
     if (std::isfinite(error)) max_abs = std::max(max_abs, error);
@@ -101,7 +104,7 @@ int verify(const std::vector<std::string>& args) {
     }
   }
   const bool holds = worst_share <= 1;
-  const double got = result.size() ? result.f32()[worst] : 0;
+  const double got = result.size() ? result.number(worst) : 0;
   const bool finite = std::isfinite(got) && std::isfinite(worst_share);
   std::printf(
       "{\"holds\": %s, \"max_abs\": %.6g, \"share_of_bound\": %s, \"worst\": %zu, "

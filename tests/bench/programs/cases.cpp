@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <thread>
 
 namespace tilewright::bench {
@@ -36,7 +37,7 @@ class Random {
 };
 
 Array uniform_array(std::vector<std::int64_t> shape, Random& random, double low, double high) {
-  Array array = make_array(std::move(shape), 4);
+  Array array = make_array(std::move(shape), Element::F32);
   for (std::size_t i = 0; i < array.size(); ++i) {
     array.f32()[i] = static_cast<float>(random.uniform(low, high));
   }
@@ -46,7 +47,7 @@ Array uniform_array(std::vector<std::int64_t> shape, Random& random, double low,
 // Magnitudes in [0.5, 1) with either sign: every product weighs more than the bound of a fold of a few
 // thousand terms, so one lost or doubled term shows.
 Array signed_array(std::vector<std::int64_t> shape, Random& random) {
-  Array array = make_array(std::move(shape), 4);
+  Array array = make_array(std::move(shape), Element::F32);
   for (std::size_t i = 0; i < array.size(); ++i) {
     const double value = random.uniform(-0.5, 0.5);
     array.f32()[i] = static_cast<float>(value < 0 ? value - 0.5 : value + 0.5);
@@ -79,8 +80,8 @@ void gemm_reference(const Sizes& sizes, const std::vector<Array>& inputs, Array&
   const std::int64_t m = sizes.at("M");
   const std::int64_t n = sizes.at("N");
   const std::int64_t k = sizes.at("K");
-  reference = make_array({m, n}, 8);
-  bound = make_array({m, n}, 8);
+  reference = make_array({m, n}, Element::F64);
+  bound = make_array({m, n}, Element::F64);
   const double factor = gamma(static_cast<double>(k));
   for_rows(m, [&](std::int64_t i) {
     double* sum = reference.f64() + i * n;
@@ -105,6 +106,102 @@ Work gemm_work(const Sizes& sizes) {
   return {2 * m * n * k, 4 * (m * k + k * n + m * n)};
 }
 
+// The bits of the bf16 nearest to a number of ordinary size.
+std::uint16_t bf16_bits(double value) {
+  const auto single = static_cast<float>(value);
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &single, sizeof bits);
+  bits += 0x7FFFU + ((bits >> 16) & 1U);
+  return static_cast<std::uint16_t>(bits >> 16);
+}
+
+Array signed_bf16(std::vector<std::int64_t> shape, Random& random) {
+  Array array = make_array(std::move(shape), Element::BF16);
+  for (std::size_t i = 0; i < array.size(); ++i) {
+    const double value = random.uniform(-0.5, 0.5);
+    array.bf16()[i] = bf16_bits(value < 0 ? value - 0.5 : value + 0.5);
+  }
+  return array;
+}
+
+std::vector<Array> gemm_bf16_inputs(const Sizes& sizes, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<Array> inputs;
+  inputs.push_back(signed_bf16({sizes.at("M"), sizes.at("K")}, random));
+  inputs.push_back(signed_bf16({sizes.at("K"), sizes.at("N")}, random));
+  return inputs;
+}
+
+// Sum of products and of their magnitudes, each exact or nearly so in f64.
+void product_sums(const Sizes& sizes, const std::vector<Array>& inputs, Array& sums,
+                  Array& magnitudes) {
+  const std::int64_t m = sizes.at("M");
+  const std::int64_t n = sizes.at("N");
+  const std::int64_t k = sizes.at("K");
+  sums = make_array({m, n}, Element::F64);
+  magnitudes = make_array({m, n}, Element::F64);
+  std::vector<double> right(static_cast<std::size_t>(k * n));
+  for (std::size_t i = 0; i < right.size(); ++i) right[i] = inputs[1].number(i);
+  for_rows(m, [&](std::int64_t i) {
+    double* sum = sums.f64() + i * n;
+    double* magnitude = magnitudes.f64() + i * n;
+    for (std::int64_t l = 0; l < k; ++l) {
+      const double a = inputs[0].number(static_cast<std::size_t>(i * k + l));
+      const double* b = right.data() + l * n;
+      for (std::int64_t j = 0; j < n; ++j) {
+        sum[j] += a * b[j];
+        magnitude[j] += std::fabs(a * b[j]);
+      }
+    }
+  });
+}
+
+// Summed in f32 in any order, from exact products; then rounded to bf16, whose unit is 2^-8.
+void gemm_bf16_reference(const Sizes& sizes, const std::vector<Array>& inputs, Array& reference,
+                         Array& bound) {
+  product_sums(sizes, inputs, reference, bound);
+  const double factor = gamma(static_cast<double>(sizes.at("K")));
+  for (std::size_t i = 0; i < bound.size(); ++i) {
+    const double error = factor * bound.f64()[i];
+    bound.f64()[i] = error + 0x1p-8 * (std::fabs(reference.f64()[i]) + error) + kTiny;
+  }
+}
+
+Work gemm_bf16_work(const Sizes& sizes) {
+  const auto m = static_cast<double>(sizes.at("M"));
+  const auto n = static_cast<double>(sizes.at("N"));
+  const auto k = static_cast<double>(sizes.at("K"));
+  // A unit of bf16 does twice what one of f32 does.
+  return {2 * m * n * k, 2 * (m * k + k * n + m * n), 2};
+}
+
+std::vector<Array> gemm_i8_inputs(const Sizes& sizes, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<Array> inputs;
+  inputs.push_back(make_array({sizes.at("M"), sizes.at("K")}, Element::U8));
+  inputs.push_back(make_array({sizes.at("K"), sizes.at("N")}, Element::I8));
+  // Seven bits of the unsigned side: a peer that multiplies signed bytes then computes the same.
+  for (std::size_t i = 0; i < inputs[0].size(); ++i)
+    inputs[0].u8()[i] = static_cast<std::uint8_t>(random.uniform(0, 128));
+  for (std::size_t i = 0; i < inputs[1].size(); ++i)
+    inputs[1].i8()[i] = static_cast<std::int8_t>(std::floor(random.uniform(-128, 128)));
+  return inputs;
+}
+
+// Whole numbers: every right result is the reference.
+void gemm_i8_reference(const Sizes& sizes, const std::vector<Array>& inputs, Array& reference,
+                       Array& bound) {
+  product_sums(sizes, inputs, reference, bound);
+  for (std::size_t i = 0; i < bound.size(); ++i) bound.f64()[i] = 0.5;
+}
+
+Work gemm_i8_work(const Sizes& sizes) {
+  const auto m = static_cast<double>(sizes.at("M"));
+  const auto n = static_cast<double>(sizes.at("N"));
+  const auto k = static_cast<double>(sizes.at("K"));
+  return {2 * m * n * k, m * k + k * n + 4 * m * n, 4};
+}
+
 std::vector<Array> softmax_inputs(const Sizes& sizes, std::uint64_t seed) {
   Random random(seed);
   std::vector<Array> inputs;
@@ -118,8 +215,8 @@ void softmax_reference(const Sizes& sizes, const std::vector<Array>& inputs, Arr
                        Array& bound) {
   const std::int64_t rows = sizes.at("R");
   const std::int64_t columns = sizes.at("C");
-  reference = make_array({rows, columns}, 8);
-  bound = make_array({rows, columns}, 8);
+  reference = make_array({rows, columns}, Element::F64);
+  bound = make_array({rows, columns}, Element::F64);
   for_rows(rows, [&](std::int64_t i) {
     const float* x = inputs[0].f32() + i * columns;
     double* p = reference.f64() + i * columns;
@@ -161,8 +258,8 @@ void layernorm_reference(const Sizes& sizes, const std::vector<Array>& inputs, A
                          Array& bound) {
   const std::int64_t rows = sizes.at("R");
   const std::int64_t columns = sizes.at("C");
-  reference = make_array({rows, columns}, 8);
-  bound = make_array({rows, columns}, 8);
+  reference = make_array({rows, columns}, Element::F64);
+  bound = make_array({rows, columns}, Element::F64);
   const auto count = static_cast<double>(columns);
   for_rows(rows, [&](std::int64_t i) {
     const float* x = inputs[0].f32() + i * columns;
@@ -216,8 +313,8 @@ void blur_reference(const Sizes& sizes, const std::vector<Array>& inputs, Array&
                     Array& bound) {
   const std::int64_t height = sizes.at("H");
   const std::int64_t width = sizes.at("W");
-  reference = make_array({height, width}, 8);
-  bound = make_array({height, width}, 8);
+  reference = make_array({height, width}, Element::F64);
+  bound = make_array({height, width}, Element::F64);
   for_rows(height, [&](std::int64_t y) {
     for (std::int64_t x = 0; x < width; ++x) {
       double sum = 0;
@@ -246,10 +343,22 @@ Work blur_work(const Sizes& sizes) {
 
 const std::vector<Case>& all_cases() {
   static const std::vector<Case> cases = {
-      {"gemm", {"M", "N", "K"}, gemm_inputs, gemm_reference, gemm_work},
-      {"softmax", {"R", "C"}, softmax_inputs, softmax_reference, softmax_work},
-      {"layernorm", {"R", "C"}, layernorm_inputs, layernorm_reference, layernorm_work},
-      {"blur", {"H", "W"}, blur_inputs, blur_reference, blur_work},
+      {"gemm", {"M", "N", "K"}, gemm_inputs, gemm_reference, gemm_work, Element::F32},
+      {"gemm_bf16",
+       {"M", "N", "K"},
+       gemm_bf16_inputs,
+       gemm_bf16_reference,
+       gemm_bf16_work,
+       Element::BF16},
+      {"gemm_i8", {"M", "N", "K"}, gemm_i8_inputs, gemm_i8_reference, gemm_i8_work, Element::I32},
+      {"softmax", {"R", "C"}, softmax_inputs, softmax_reference, softmax_work, Element::F32},
+      {"layernorm",
+       {"R", "C"},
+       layernorm_inputs,
+       layernorm_reference,
+       layernorm_work,
+       Element::F32},
+      {"blur", {"H", "W"}, blur_inputs, blur_reference, blur_work, Element::F32},
   };
   return cases;
 }

@@ -21,6 +21,8 @@ using Sizes = std::map<std::string, std::int64_t>;
 struct Work {
   double flops = 0;
   double bytes = 0;
+  // How many times the operations of an f32 multiply-add its fastest unit does in one step.
+  double rate = 1;
 };
 
 struct Case {
@@ -31,6 +33,7 @@ struct Case {
   // Fills `reference` and `bound`, both f64 and of the output's shape.
   void (*reference)(const Sizes&, const std::vector<Array>& inputs, Array& reference, Array& bound);
   Work (*work)(const Sizes&);
+  Element output;
 };
 
 const std::vector<Case>& all_cases();

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 namespace tilewright::bench {
@@ -29,6 +28,18 @@ std::int32_t call_query(void* function, const tilewright_call* call, tilewright_
                         std::size_t* size, std::index_sequence<Index...>) {
   using Function = std::int32_t (*)(const tilewright_call*, Tensor<Index>..., std::size_t*);
   return reinterpret_cast<Function>(function)(call, (tensors + Index)..., size);
+}
+
+DLDataType dl_type(Element element) {
+  switch (element) {
+    case Element::F32: return tilewright_type(kDLFloat, 32);
+    case Element::F64: return tilewright_type(kDLFloat, 64);
+    case Element::BF16: return tilewright_type(kDLBfloat, 16);
+    case Element::U8: return tilewright_type(kDLUInt, 8);
+    case Element::I8: return tilewright_type(kDLInt, 8);
+    case Element::I32: return tilewright_type(kDLInt, 32);
+  }
+  return tilewright_type(kDLFloat, 32);
 }
 
 // Calls `visit` with an index_sequence of `count` numbers.
@@ -76,16 +87,17 @@ std::string Kernel::open(const std::string& library, const std::string& function
   return "";
 }
 
-std::string Kernel::add_tensor(const std::vector<std::int64_t>& shape, const void* data) {
+std::string Kernel::add_tensor(const std::vector<std::int64_t>& shape, Element element,
+                               const void* data) {
   shapes_.push_back(std::make_unique<std::vector<std::int64_t>>(shape));
-  std::size_t bytes = sizeof(float);
+  std::size_t bytes = element_info(element).bytes;
   for (const std::int64_t extent : shape) bytes *= static_cast<std::size_t>(extent);
   memory_.emplace_back();
   if (!memory_.back().allocate(bytes)) return "no memory for a tensor";
   if (data != nullptr) std::memcpy(memory_.back().data(), data, bytes);
   tilewright_tensor tensor = {};
   const tilewright_status status =
-      tilewright_tensor_row_major(&tensor, memory_.back().data(), tilewright_type(kDLFloat, 32),
+      tilewright_tensor_row_major(&tensor, memory_.back().data(), dl_type(element),
                                   static_cast<std::int32_t>(shape.size()), shapes_.back()->data());
   if (status != TILEWRIGHT_OK) return tilewright_status_text(status);
   tensors_.push_back(tensor);
@@ -93,16 +105,17 @@ std::string Kernel::add_tensor(const std::vector<std::int64_t>& shape, const voi
 }
 
 std::string Kernel::bind(const std::vector<Array>& inputs,
-                         const std::vector<std::int64_t>& output_shape) {
+                         const std::vector<std::int64_t>& output_shape, Element output) {
   tensors_.clear();
   memory_.clear();
   shapes_.clear();
   if (inputs.size() >= kMaxTensors) return "too many inputs";
   for (const Array& input : inputs) {
-    if (input.element_size != sizeof(float)) return "an input is not f32";
-    if (auto reason = add_tensor(input.shape, input.bytes.data()); !reason.empty()) return reason;
+    if (auto reason = add_tensor(input.shape, input.element, input.bytes.data()); !reason.empty())
+      return reason;
   }
-  if (auto reason = add_tensor(output_shape, nullptr); !reason.empty()) return reason;
+  if (auto reason = add_tensor(output_shape, output, nullptr); !reason.empty()) return reason;
+  output_ = output;
   const std::int32_t status = with_count(tensors_.size(), [&](auto indices) {
     return call_query(query_, &call_, tensors_.data(), &workspace_size_, indices);
   });
@@ -128,12 +141,12 @@ std::string Kernel::failure(const std::string& what, std::int32_t status) const 
 }
 
 void Kernel::poison() {
-  auto* data = static_cast<float*>(memory_.back().data());
-  std::fill_n(data, memory_.back().size() / sizeof(float), std::numeric_limits<float>::quiet_NaN());
+  // All ones is a NaN of every float type.
+  std::memset(memory_.back().data(), output_ == Element::I32 ? 0xA5 : 0xFF, memory_.back().size());
 }
 
 Array Kernel::output() const {
-  Array array = make_array(*shapes_.back(), sizeof(float));
+  Array array = make_array(*shapes_.back(), output_);
   std::memcpy(array.bytes.data(), memory_.back().data(), array.bytes.size());
   return array;
 }

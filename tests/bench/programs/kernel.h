@@ -42,17 +42,18 @@ class Kernel {
   // Each returns the empty string, or what went wrong.
   std::string open(const std::string& library, const std::string& function, int threads);
   // Takes copies of the inputs, makes the output and asks the kernel for the size of its workspace.
-  std::string bind(const std::vector<Array>& inputs, const std::vector<std::int64_t>& output_shape);
+  std::string bind(const std::vector<Array>& inputs, const std::vector<std::int64_t>& output_shape,
+                   Element output);
   std::string run();
 
   bool bound() const { return !tensors_.empty(); }
-  // Fills the output with NaN, so that an element that is not written shows.
+  // Fills the output with NaN, or with a pattern that no sum has, so that an element that is not written shows.
   void poison();
   Array output() const;
 
  private:
   std::string failure(const std::string& what, std::int32_t status) const;
-  std::string add_tensor(const std::vector<std::int64_t>& shape, const void* data);
+  std::string add_tensor(const std::vector<std::int64_t>& shape, Element element, const void* data);
 
   void* library_ = nullptr;
   void* run_ = nullptr;
@@ -63,6 +64,7 @@ class Kernel {
   std::vector<AlignedBytes> memory_;
   std::vector<std::unique_ptr<std::vector<std::int64_t>>> shapes_;
   std::vector<tilewright_tensor> tensors_;
+  Element output_ = Element::F32;
   AlignedBytes workspace_;
   std::size_t workspace_size_ = 0;
 };

@@ -14,6 +14,11 @@ namespace {
 constexpr char kMagic[] = "\x93NUMPY";
 constexpr std::size_t kPrefix = 10;  // Magic, version and a two-byte header length.
 
+constexpr ElementInfo kElements[] = {
+    {Element::F32, "f32", "<f4", 4},   {Element::F64, "f64", "<f8", 8},
+    {Element::BF16, "bf16", "<u2", 2}, {Element::U8, "u8", "|u1", 1},
+    {Element::I8, "i8", "|i1", 1},     {Element::I32, "i32", "<i4", 4}};
+
 // The text after `'key':`, or empty.
 std::string after_key(const std::string& header, const std::string& key) {
   const auto at = header.find("'" + key + "':");
@@ -45,29 +50,54 @@ std::string parse_shape(const std::string& text, std::vector<std::int64_t>& shap
 
 std::string parse_header(const std::string& header, Array& array) {
   const std::string type = after_key(header, "descr");
-  if (type.find("'<f4'") == 0 || type.find("'<f4'") == 1) {
-    array.element_size = 4;
-  } else if (type.find("'<f8'") == 0 || type.find("'<f8'") == 1) {
-    array.element_size = 8;
-  } else {
-    return "its elements are neither <f4 nor <f8";
-  }
+  const ElementInfo* found = nullptr;
+  for (const ElementInfo& row : kElements)
+    if (type.find("'" + std::string(row.descr) + "'") <= 1) found = &row;
+  if (found == nullptr) return "its elements have a type that no case has";
+  array.element = found->element;
   if (after_key(header, "fortran_order").find("False") > 1) return "it is not in C order";
   return parse_shape(after_key(header, "shape"), array.shape);
 }
 
 }  // namespace
 
+const ElementInfo& element_info(Element element) {
+  return kElements[static_cast<std::size_t>(element)];
+}
+
+const ElementInfo* find_element(std::string_view name) {
+  for (const ElementInfo& row : kElements)
+    if (row.name == name) return &row;
+  return nullptr;
+}
+
+double Array::number(std::size_t i) const {
+  switch (element) {
+    case Element::F32: return static_cast<double>(f32()[i]);
+    case Element::F64: return f64()[i];
+    case Element::BF16: {
+      const std::uint32_t bits = static_cast<std::uint32_t>(bf16()[i]) << 16;
+      float value = 0;
+      std::memcpy(&value, &bits, sizeof value);
+      return static_cast<double>(value);
+    }
+    case Element::U8: return u8()[i];
+    case Element::I8: return i8()[i];
+    case Element::I32: return i32()[i];
+  }
+  return 0;
+}
+
 std::size_t Array::size() const {
   return static_cast<std::size_t>(
       std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>()));
 }
 
-Array make_array(std::vector<std::int64_t> shape, std::size_t element_size) {
+Array make_array(std::vector<std::int64_t> shape, Element element) {
   Array array;
   array.shape = std::move(shape);
-  array.element_size = element_size;
-  array.bytes.resize(array.size() * element_size);
+  array.element = element;
+  array.bytes.resize(array.size() * array.element_size());
   return array;
 }
 
@@ -89,7 +119,7 @@ std::string read_npy(const std::string& path, Array& array) {
   const auto begin = file.tellg();
   file.seekg(0, std::ios::end);
   const auto held = static_cast<std::size_t>(file.tellg() - begin);
-  const std::size_t wanted = array.size() * array.element_size;
+  const std::size_t wanted = array.size() * array.element_size();
   if (held != wanted) {
     return path + ": holds " + std::to_string(held) + " bytes of elements, its shape needs " +
            std::to_string(wanted);
@@ -101,7 +131,7 @@ std::string read_npy(const std::string& path, Array& array) {
 }
 
 std::string write_npy(const std::string& path, const Array& array) {
-  std::string header = "{'descr': '<f" + std::to_string(array.element_size) +
+  std::string header = "{'descr': '" + std::string(element_info(array.element).descr) +
                        "', 'fortran_order': False, 'shape': (";
   for (const std::int64_t extent : array.shape) header += std::to_string(extent) + ",";
   header += "), }";

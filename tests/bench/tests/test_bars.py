@@ -52,6 +52,15 @@ class Loading(unittest.TestCase):
         self.assertEqual(figures["g"].sizes, {"M": 1})
         self.assertEqual(kernels["gemm"].function, "gemm")
 
+    def test_a_figure_may_name_its_kernel(self):
+        figures, _ = self.load(GOOD)
+        self.assertEqual(figures["g"].kernel, "gemm")
+        other = GOOD.replace("[kernel.gemm]", "[kernel.small]").replace('case = "gemm"',
+                                                                       'case = "gemm"\nkernel = "small"')
+        figures, kernels = self.load(other)
+        self.assertEqual((figures["g"].case, figures["g"].kernel), ("gemm", "small"))
+        self.assertEqual(kernels["small"].function, "gemm")
+
     def test_refusals_name_the_place(self):
         for change, words in ((("at_least = 0.5", "at_least = true"), "number above 0"),
                               (("at_least = 0.5", "at_least = -1"), "number above 0"),
@@ -59,7 +68,7 @@ class Loading(unittest.TestCase):
                               (("at_least = 0.5", "at_least = 0.5\nat_most = 3"), "unknown key `at_most`"),
                               (('kind = "ratio"', 'kind = "rate"'), "kind must be one of"),
                               (('peers = ["a"]', "peers = []"), "needs a peer"),
-                              (('case = "gemm"', 'case = "conv"'), "no kernel for case `conv`"),
+                              (('case = "gemm"', 'case = "conv"'), "no kernel `conv`"),
                               (('function = "gemm"', ""), "needs algorithm, schedule and function"),
                               (("issue = 3", "issue = "), "bars.toml")):
             with self.assertRaisesRegex(BarsError, words):

@@ -75,7 +75,7 @@ TEST(Header, RowMajorRefusesAndLeavesTheTensorAlone) {
   EXPECT_EQ(tilewright_tensor_row_major(&tensor, nullptr, i8, 1, ok), TILEWRIGHT_NULL_ARGUMENT);
   EXPECT_EQ(tilewright_tensor_row_major(&tensor, &byte, i8, 1, nullptr), TILEWRIGHT_NULL_ARGUMENT);
   EXPECT_EQ(tilewright_tensor_row_major(&tensor, &byte, i8, -1, ok), TILEWRIGHT_WRONG_RANK);
-  EXPECT_EQ(tilewright_tensor_row_major(&tensor, &byte, tilewright_type(kDLInt, 4), 1, ok),
+  EXPECT_EQ(tilewright_tensor_row_major(&tensor, &byte, tilewright_type(kDLInt, 3), 1, ok),
             TILEWRIGHT_WRONG_TYPE);
   EXPECT_EQ(tilewright_tensor_row_major(&tensor, &byte, tilewright_type(kDLInt, 0), 1, ok),
             TILEWRIGHT_WRONG_TYPE);

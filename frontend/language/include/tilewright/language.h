@@ -110,8 +110,12 @@ class Type {
 };
 
 // `index_` and `bool_` end in `_`, since C and C++ have the plain names.
-inline constexpr Type bool_{"bool"}, index_{"index"}, i8{"i8"}, i32{"i32"}, i64{"i64"};
-inline constexpr Type f16{"f16"}, bf16{"bf16"}, f32{"f32"}, f64{"f64"};
+inline constexpr Type bool_{"bool"}, index_{"index"};
+inline constexpr Type i4{"i4"}, i8{"i8"}, i16{"i16"}, i32{"i32"}, i64{"i64"};
+inline constexpr Type u4{"u4"}, u8{"u8"}, u16{"u16"}, u32{"u32"}, u64{"u64"};
+inline constexpr Type f4e2m1{"f4e2m1"}, f6e2m3{"f6e2m3"}, f6e3m2{"f6e3m2"}, f8e4m3{"f8e4m3"};
+inline constexpr Type f8e5m2{"f8e5m2"}, f8e8m0{"f8e8m0"};
+inline constexpr Type bf16{"bf16"}, f16{"f16"}, tf32{"tf32"}, f32{"f32"}, f64{"f64"};
 
 inline constexpr double inf = std::numeric_limits<double>::infinity();
 
@@ -298,6 +302,7 @@ inline Expr operator!(Operand a) { return detail::prefix("!", a); }
     return detail::apply(#name, {a}, where);                    \
   }
 TILEWRIGHT_LANGUAGE_UNARY(abs)
+TILEWRIGHT_LANGUAGE_UNARY(bit_not)
 TILEWRIGHT_LANGUAGE_UNARY(floor)
 TILEWRIGHT_LANGUAGE_UNARY(ceil)
 TILEWRIGHT_LANGUAGE_UNARY(rint)
@@ -315,6 +320,18 @@ TILEWRIGHT_LANGUAGE_UNARY(sin)
 TILEWRIGHT_LANGUAGE_UNARY(cos)
 #undef TILEWRIGHT_LANGUAGE_UNARY
 
+#define TILEWRIGHT_LANGUAGE_BINARY(name)                                   \
+  inline Expr name(Operand a, Operand b, Where where = Where::current()) { \
+    return detail::apply(#name, {a, b}, where);                            \
+  }
+TILEWRIGHT_LANGUAGE_BINARY(bit_and)
+TILEWRIGHT_LANGUAGE_BINARY(bit_or)
+TILEWRIGHT_LANGUAGE_BINARY(bit_xor)
+TILEWRIGHT_LANGUAGE_BINARY(shift_left)
+TILEWRIGHT_LANGUAGE_BINARY(shift_right)
+TILEWRIGHT_LANGUAGE_BINARY(random_bits)
+#undef TILEWRIGHT_LANGUAGE_BINARY
+
 inline Expr fma(Operand a, Operand b, Operand c, Where where = Where::current()) {
   return detail::apply("fma", {a, b, c}, where);
 }
@@ -331,6 +348,8 @@ inline Expr select(Operand condition, Operand a, Operand b, Where where = Where:
 inline Expr cast(Type type, Operand value, Where where = Where::current()) {
   return type(value, where);
 }
+// Converts; what the type cannot hold becomes its nearest value.
+Expr saturate(Type type, Operand value, Where where = Where::current());
 // Rounds to the grid of a float type and keeps the type; never moves.
 Expr round_to(Type grid, Operand value, Where where = Where::current());
 

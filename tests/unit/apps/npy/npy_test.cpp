@@ -113,7 +113,33 @@ TEST(Npy, FilesOfNumpy) {
 TEST(Npy, Bfloat16IsTwoOpaqueBytes) {
   const std::vector<std::uint16_t> expected{0x3f80, 0xc000, 0x4049};
   expect_corpus("bf16_3.npy", ScalarType::BF16, {3}, expected);
-  expect_corpus("bf16_as_u2.npy", ScalarType::BF16, {3}, expected);
+  // As u16 it is what the declared type says.
+  expect_corpus("bf16_as_u2.npy", ScalarType::U16, {3}, expected);
+  const Result<Array> array = read(corpus("bf16_as_u2.npy"));
+  ASSERT_TRUE(array.ok());
+  const auto tensor = tensor_as(*array, ScalarType::BF16, "t.npy");
+  ASSERT_TRUE(tensor.ok());
+  EXPECT_EQ(tensor->type, ScalarType::BF16);
+  EXPECT_EQ(tensor->data[1].f, -2.0);
+  EXPECT_EQ(tensor_as(*array, ScalarType::I16, "t.npy")->type, ScalarType::U16);
+}
+
+TEST(Npy, TypesThatNumpyLacksComeInOneOfTheirSize) {
+  auto adopted = [](const std::string& descr, const std::string& data, ScalarType declared) {
+    const Result<Array> array = parse_text(file_with(dict_of(descr, "(2,)"), data));
+    EXPECT_TRUE(array.ok());
+    return tensor_as(*array, declared, "t.npy");
+  };
+  using Data = std::vector<double>;
+  auto floats = [](const Result<ir::Tensor>& t) { return Data{t->data[0].f, t->data[1].f}; };
+  EXPECT_EQ(floats(adopted("|u1", "\x38\xc0", ScalarType::F8E4M3)), (Data{1, -2}));
+  EXPECT_EQ(floats(adopted("|V1", "\x3c\xc0", ScalarType::F8E5M2)), (Data{1, -2}));
+  EXPECT_EQ(floats(adopted("|u1", "\x02\x0f", ScalarType::F4E2M1)), (Data{1, -6}));
+  EXPECT_EQ(adopted("|i1", "\xf8\x07", ScalarType::I4)->data[0].i, -8);
+  EXPECT_EQ(adopted("|u1", "\x0f\x07", ScalarType::U4)->data[0].i, 15);
+  EXPECT_EQ(code_of(adopted("|u1", "\x02\x10", ScalarType::F4E2M1), "f4"), Code::NpyValue);
+  EXPECT_EQ(code_of(adopted("|i1", "\x02\x08", ScalarType::I4), "i4"), Code::NpyValue);
+  EXPECT_EQ(code_of(adopted("|u1", "\x02\x40", ScalarType::F6E2M3), "f6"), Code::NpyValue);
 }
 
 TEST(Npy, FortranOrderIsConverted) {
@@ -159,13 +185,16 @@ TEST(Npy, SpellingsOfTheHeader) {
   }
 }
 
+TEST(Npy, UnsignedIntegersOfNumpy) {
+  expect_corpus("u8.npy", ScalarType::U8, {3}, std::vector<std::uint8_t>{0, 1, 2});
+}
+
 TEST(Npy, RefusedFilesOfNumpy) {
-  for (const auto& [file, code] :
-       {std::pair{"refused_big_endian.npy", Code::NpyType},
-        std::pair{"refused_u8.npy", Code::NpyType}, std::pair{"refused_complex.npy", Code::NpyType},
-        std::pair{"refused_structured.npy", Code::NpyHeader},
-        std::pair{"refused_archive.npy", Code::NpyMagic},
-        std::pair{"refused_two_arrays.npy", Code::NpySize}}) {
+  for (const auto& [file, code] : {std::pair{"refused_big_endian.npy", Code::NpyType},
+                                   std::pair{"refused_complex.npy", Code::NpyType},
+                                   std::pair{"refused_structured.npy", Code::NpyHeader},
+                                   std::pair{"refused_archive.npy", Code::NpyMagic},
+                                   std::pair{"refused_two_arrays.npy", Code::NpySize}}) {
     EXPECT_EQ(code_of(read(corpus(file)), file), code) << file;
   }
 }

@@ -282,8 +282,14 @@ algorithm half(N) {
 )");
   half.size("N", 50);
   half.randomise(5);
-  auto bf16 = [](float v) { return bf16_value(bf16_bits(v)); };
-  auto f16 = [](float v) { return f16_value(f16_bits(v)); };
+  auto bf16 = [](float v) {
+    return static_cast<float>(
+        float_value(ScalarType::BF16, float_bits(ScalarType::BF16, static_cast<double>(v))));
+  };
+  auto f16 = [](float v) {
+    return static_cast<float>(
+        float_value(ScalarType::F16, float_bits(ScalarType::F16, static_cast<double>(v))));
+  };
   const Tensor& x = half.input("x");
   const Tensor& h = half.input("h");
   const Tensor y = half.run("y", Reading::Exact);

@@ -226,8 +226,10 @@ TEST(ExprText, EveryFunctionOfTheTableIsReadByItsName) {
   for (int i = 0; i < kNumOps; ++i) {
     const OpInfo& info = op_info(static_cast<OpCode>(i));
     if (info.syntax != OpSyntax::Function) continue;
-    std::string call = std::string(info.text) + "(x[i]";
-    for (int arg = 1; arg < info.arity; ++arg) call += ", x[i]";
+    const bool takes_floats = op_accepts(static_cast<OpCode>(i), ScalarType::F32);
+    const std::string operand = takes_floats ? "x[i]" : "u32(i)";
+    std::string call = std::string(info.text) + "(" + operand;
+    for (int arg = 1; arg < info.arity; ++arg) call += ", " + operand;
     call += ")";
     EXPECT_EQ(canonical_value(call), call);
   }

@@ -22,44 +22,45 @@ TEST(Type, TextsReadBack) {
 TEST(Type, F16EveryPatternReadsBack) {
   for (unsigned bits = 0; bits < 65536; ++bits) {
     const auto pattern = static_cast<std::uint16_t>(bits);
-    const float value = f16_value(pattern);
+    const double value = float_value(ScalarType::F16, pattern);
     if (std::isnan(value)) continue;
-    EXPECT_EQ(f16_bits(value), pattern);
-    EXPECT_EQ(round_to_type(ScalarType::F16, value), static_cast<double>(value));
+    EXPECT_EQ(float_bits(ScalarType::F16, value), pattern);
+    EXPECT_EQ(round_to_type(ScalarType::F16, value), value);
   }
 }
 
 TEST(Type, F16RoundsToNearestEven) {
-  EXPECT_EQ(f16_bits(1.0F), 0x3c00);
-  EXPECT_EQ(f16_bits(65504.0F), 0x7bff);
-  EXPECT_EQ(f16_bits(65519.99F), 0x7bff);
-  EXPECT_EQ(f16_bits(65520.0F), 0x7c00);
-  EXPECT_EQ(f16_bits(0x1p-24F), 0x0001);
-  EXPECT_EQ(f16_bits(0x1p-25F), 0x0000);
-  EXPECT_EQ(f16_bits(0x1.8p-25F), 0x0001);
-  EXPECT_EQ(f16_bits(0x1.002p0F), 0x3c00);
-  EXPECT_EQ(f16_bits(0x1.006p0F), 0x3c02);
-  EXPECT_EQ(f16_bits(0x1.ff8p-15F), 0x03ff);
-  EXPECT_EQ(f16_bits(0x1.ffcp-15F), 0x0400);
-  EXPECT_EQ(f16_bits(0x1.ffep-15F), 0x0400);
+  EXPECT_EQ(float_bits(ScalarType::F16, 1.0F), 0x3c00);
+  EXPECT_EQ(float_bits(ScalarType::F16, 65504.0F), 0x7bff);
+  EXPECT_EQ(float_bits(ScalarType::F16, 65519.99F), 0x7bff);
+  EXPECT_EQ(float_bits(ScalarType::F16, 65520.0F), 0x7c00);
+  EXPECT_EQ(float_bits(ScalarType::F16, 0x1p-24F), 0x0001);
+  EXPECT_EQ(float_bits(ScalarType::F16, 0x1p-25F), 0x0000);
+  EXPECT_EQ(float_bits(ScalarType::F16, 0x1.8p-25F), 0x0001);
+  EXPECT_EQ(float_bits(ScalarType::F16, 0x1.002p0F), 0x3c00);
+  EXPECT_EQ(float_bits(ScalarType::F16, 0x1.006p0F), 0x3c02);
+  EXPECT_EQ(float_bits(ScalarType::F16, 0x1.ff8p-15F), 0x03ff);
+  EXPECT_EQ(float_bits(ScalarType::F16, 0x1.ffcp-15F), 0x0400);
+  EXPECT_EQ(float_bits(ScalarType::F16, 0x1.ffep-15F), 0x0400);
 }
 
 TEST(Type, Bf16EveryPatternReadsBack) {
   for (unsigned bits = 0; bits < 65536; ++bits) {
     const auto pattern = static_cast<std::uint16_t>(bits);
-    const float value = bf16_value(pattern);
+    const double value = float_value(ScalarType::BF16, pattern);
     if (std::isnan(value)) continue;
-    EXPECT_EQ(bf16_bits(value), pattern);
-    EXPECT_EQ(round_to_type(ScalarType::BF16, value), static_cast<double>(value));
+    EXPECT_EQ(float_bits(ScalarType::BF16, value), pattern);
+    EXPECT_EQ(round_to_type(ScalarType::BF16, value), value);
   }
 }
 
 TEST(Type, Bf16RoundsToNearestEven) {
-  EXPECT_EQ(bf16_bits(0x1.01p0F), 0x3f80);
-  EXPECT_EQ(bf16_bits(0x1.03p0F), 0x3f82);
-  EXPECT_EQ(bf16_bits(0x1.010002p0F), 0x3f81);
-  EXPECT_EQ(bf16_bits(std::numeric_limits<float>::max()), 0x7f80);
-  EXPECT_TRUE(std::isnan(bf16_value(bf16_bits(std::bit_cast<float>(0x7f800001U)))));
+  EXPECT_EQ(float_bits(ScalarType::BF16, 0x1.01p0F), 0x3f80);
+  EXPECT_EQ(float_bits(ScalarType::BF16, 0x1.03p0F), 0x3f82);
+  EXPECT_EQ(float_bits(ScalarType::BF16, 0x1.010002p0F), 0x3f81);
+  EXPECT_EQ(float_bits(ScalarType::BF16, std::numeric_limits<float>::max()), 0x7f80);
+  EXPECT_TRUE(std::isnan(float_value(
+      ScalarType::BF16, float_bits(ScalarType::BF16, std::bit_cast<float>(0x7f800001U)))));
 }
 
 TEST(Type, RoundingIsOneRoundingNotTwo) {
@@ -83,10 +84,14 @@ TEST(Type, ConstantsOfTheFormats) {
   EXPECT_EQ(unit_roundoff(ScalarType::F32), 0x1p-24);
   EXPECT_EQ(unit_roundoff(ScalarType::BF16), 0x1p-8);
   EXPECT_EQ(unit_roundoff(ScalarType::I32), 0.0);
-  EXPECT_EQ(smallest_subnormal(ScalarType::F16), static_cast<double>(f16_value(1)));
-  EXPECT_EQ(smallest_subnormal(ScalarType::BF16), static_cast<double>(bf16_value(1)));
-  EXPECT_EQ(largest_finite(ScalarType::F16), static_cast<double>(f16_value(0x7bff)));
-  EXPECT_EQ(largest_finite(ScalarType::BF16), static_cast<double>(bf16_value(0x7f7f)));
+  EXPECT_EQ(smallest_subnormal(ScalarType::F16),
+            static_cast<double>(float_value(ScalarType::F16, 1)));
+  EXPECT_EQ(smallest_subnormal(ScalarType::BF16),
+            static_cast<double>(float_value(ScalarType::BF16, 1)));
+  EXPECT_EQ(largest_finite(ScalarType::F16),
+            static_cast<double>(float_value(ScalarType::F16, 0x7bff)));
+  EXPECT_EQ(largest_finite(ScalarType::BF16),
+            static_cast<double>(float_value(ScalarType::BF16, 0x7f7f)));
 }
 
 }  // namespace

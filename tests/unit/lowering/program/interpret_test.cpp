@@ -328,6 +328,26 @@ program later for later {
               Code::ParallelRace,
               {{"j", "1"}, {"other iteration", "j = 0"}}},
              {{"N", 4}});
+
+  // Rows of a packed output begin at a byte; within a row two cells share one.
+  const std::string packed = R"(
+program writers for writers {
+  extent N
+  input x : i4[N, 5]
+  output y : i4[N, 5]
+  parallel i in 0 .. N {
+    for j in 0 .. 5 {
+      y[i, j] = x[i, j]
+    }
+  }
+}
+)";
+  check_twin({packed,
+              "for j",
+              "parallel j",
+              Code::ParallelRace,
+              {{"j", "1"}, {"cell", "y[0, 1]"}, {"other iteration", "j = 0"}}},
+             {{"N", 4}});
 }
 
 TEST(ProgramInterpreter, LoopInstancesOneAfterTheOtherDoNotRace) {

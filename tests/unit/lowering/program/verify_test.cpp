@@ -48,5 +48,44 @@ TEST(VerifyProgram, AFoldHasNoPlace) {
   EXPECT_TRUE(finds(program, Code::FoldInProgram));
 }
 
+// What has nothing in it is refused, inside agents and operations too, and never followed.
+TEST(VerifyProgram, EmptyNodesOfEveryKindAreRefused) {
+  ir::Context context;
+  Program program = twice(context);
+  std::vector<Stmt> empty;
+#define TILEWRIGHT_STMT(Kind) empty.push_back(make(context, Kind{}));
+#include "lowering/program/stmt_kinds.def"
+#undef TILEWRIGHT_STMT
+  for (Stmt stmt : empty) {
+    // These mean something without contents.
+    if (stmt.as<Block>() || stmt.as<Concurrent>() || stmt.as<Fence>()) continue;
+    program.body = stmt;
+    EXPECT_FALSE(verify(program).empty()) << stmt_kind_text(stmt.kind());
+    Role role;
+    role.name = context.symbol("r");
+    role.body = stmt;
+    const Stmt roles[] = {make(context, role)};
+    Concurrent set;
+    set.roles = roles;
+    program.body = make(context, set);
+    EXPECT_FALSE(verify(program).empty()) << stmt_kind_text(stmt.kind());
+  }
+}
+
+TEST(VerifyProgram, AnAtomicHasANameAndABodyOrNeither) {
+  ir::Context context;
+  Program program = twice(context);
+  Atomic atomic;
+  const Expr at[] = {context.index(0)};
+  atomic.buffer = context.symbol("y");
+  atomic.indices = at;
+  atomic.value = context.real(ScalarType::F32, 1);
+  program.body = make(context, atomic);
+  EXPECT_TRUE(verify(program).empty());
+  atomic.old = context.symbol("old");
+  program.body = make(context, atomic);
+  EXPECT_TRUE(finds(program, Code::Malformed));
+}
+
 }  // namespace
 }  // namespace tilewright::program
