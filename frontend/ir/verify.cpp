@@ -456,8 +456,8 @@ class Verifier {
     const bool logic = kind == Monoid::And || kind == Monoid::Or;
     const ScalarType first = fold.body[0].type();
     const bool number_needed = form == MonoidForm::Simple || form == MonoidForm::Indexed;
-    const bool accepted = form == MonoidForm::Simple ? op_accepts(monoid_op(kind), first)
-                                                     : first != ScalarType::Bool;
+    const bool accepted =
+        form == MonoidForm::Simple ? op_accepts(monoid_op(kind), first) : first != ScalarType::Bool;
     if (number_needed && !accepted)
       report(root,
              finding(Code::OperandType,

@@ -116,19 +116,18 @@ std::string operation_program(ScalarType type, const std::vector<Case>& cases, b
   std::map<std::string, std::vector<std::string>> by_result;
   for (const Case& c : cases) by_result[c.result].push_back(c.value);
   const std::string t = name(type);
-  std::string text = "program ops for ops {\n  extent N\n  input x : " + t + "[N]\n  input y : " +
-                     t + "[N]\n  input z : " + t + "[N]\n";
+  std::string text = "program ops for ops {\n  extent N\n  input x : " + t +
+                     "[N]\n  input y : " + t + "[N]\n  input z : " + t + "[N]\n";
   for (const auto& [result, values] : by_result)
-    text += "  output o_" + result + " : " + result + "[" + std::to_string(values.size()) +
-            ", N]\n";
+    text +=
+        "  output o_" + result + " : " + result + "[" + std::to_string(values.size()) + ", N]\n";
   const std::string index = vector ? "t * 16 + i" : "i";
-  text += vector
-              ? "  for t in 0 .. (N + 15) / 16 {\n vector i in 0 .. 16 {\n if t * 16 + i < N {\n"
-              : "  for i in 0 .. N {\n";
+  text += vector ? "  for t in 0 .. (N + 15) / 16 {\n vector i in 0 .. 16 {\n if t * 16 + i < N {\n"
+                 : "  for i in 0 .. N {\n";
   for (const auto& [result, values] : by_result)
     for (std::size_t v = 0; v < values.size(); ++v)
-      text += "o_" + result + "[" + std::to_string(v) + ", " + index + "] = " +
-              at(values[v], index) + "\n";
+      text += "o_" + result + "[" + std::to_string(v) + ", " + index +
+              "] = " + at(values[v], index) + "\n";
   return text + (vector ? "}\n}\n}\n}\n" : "}\n}\n");
 }
 
