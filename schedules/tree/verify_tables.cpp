@@ -380,8 +380,7 @@ class Tables {
                              " has a prefetch, and its iterations do not follow one another",
                          "prefetch in a serial loop", evidence);
       if (nest.stage)
-        return malformed(prefetch.place.span,
-                         quoted(nest.name, loop.name) + " is a loop of a copy",
+        return malformed(prefetch.place.span, quoted(nest.name, loop.name) + " is a loop of a copy",
                          "prefetch in a loop around the copy", evidence);
       std::set<Symbol> read;
       for (const Nest* statement : statements_of(nest, loop))
