@@ -298,7 +298,7 @@ class Tables {
 
   Result<Ok> members(const Set& set, std::set<Symbol>& taken) const {
     if (set.members.size() < 2)
-      return malformed(set.place.span, "a set of less than two nests",
+      return malformed(set.place.span, "a set of fewer than two nests",
                        "name all that run together");
     std::vector<const Nest*> nests;
     for (Symbol name : set.members) {
