@@ -293,14 +293,15 @@ class Tables {
         no_circle(waits, set.order.empty() ? set.place.span : set.order[0].place.span, {}));
     for (const Flow& flow : flows(nests, nullptr)) {
       if (waits.reaches(flow.from, flow.to)) continue;
+      const Nest& maker = *nests[flow.from];
       const Nest& reader = *nests[flow.to];
       const ir::Equation* equation = reader.stage ? nullptr : algorithm_.find_equation(reader.name);
       return fail(Diagnostic{
           Code::SetOrder,
           set.place.span,
           quoted(reader.name) + " reads " + quoted(flow.tensor) + ", which " +
-              quoted(nests[flow.from]->name) + " makes at the same time",
-          "`order " + name_of(nests[flow.from]->name) + " before " + name_of(reader.name) + "`",
+              (maker.stage ? quoted(maker.name) + " copies" : "is computed") + " at the same time",
+          "`order " + name_of(maker.name) + " before " + name_of(reader.name) + "`",
           {},
           with({{"reader", name_of(reader.name)}, {"tensor", name_of(flow.tensor)}},
                equation ? reading_instance(algorithm_, tree_, *equation, flow.tensor)
