@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Conversions in generated code over every value: of each float format of at most 16 bits to every other and
-// to f32, from every bf16 and f16 to each format, packed ones included; against ir::evaluate_cast and
+// Conversions in generated code and in C over every value: of each float format of at most 16 bits to every
+// other and to f32, from every bf16 and f16 to each format, packed ones included; against ir::evaluate_cast and
 // evaluate_saturate, which conversions_test.cpp holds to the definitions. Packed elements besides: odd rows,
 // masks, strides and neighbours that must stay.
 #include "tests/differential/compiled_program.h"
@@ -127,7 +127,56 @@ TEST_P(LlvmConversions, StoringOneElementKeepsTheOther) {
       sizes({{"N", 9}}), {{context.symbol("x"), x}});
 }
 
-INSTANTIATE_TEST_SUITE_P(Host, LlvmConversions, ::testing::Values("x86-64-v3", "x86-64-v4"));
+// What is asked of arguments whose elements share bytes: two rows of five elements have six bytes, and a stride
+// of six elements between rows.
+TEST_P(LlvmConversions, PackedArgumentsAreJudged) {
+  const program::Program program = parse_text(R"(program copy for copy {
+  extent M
+  extent N
+  input x : i4[M, N]
+  output y : f4e2m1[M, N]
+  for i in 0 .. M {
+    for j in 0 .. N {
+      y[i, j] = f4e2m1(x[i, j])
+    }
+  }
+}
+)");
+  CompiledProgram library(context, program, target);
+  ASSERT_TRUE(library.ready());
+  const ir::Bindings bindings = sizes({{"M", 2}, {"N", 5}});
+  std::vector<Argument> arguments;
+  arguments.reserve(2);
+  for (const program::Parameter& parameter : program.parameters)
+    arguments.emplace_back(parameter, bindings);
+  tilewright_tensor& x = arguments[0].descriptor;
+  ASSERT_EQ(x.size_bytes, 6U);
+  tilewright_error error{};
+  error.struct_size = sizeof(error);
+  const tilewright_call call = tilewright_call_make(nullptr, &error);
+  const auto status = [&] {
+    return library.run(&call, {&x, &arguments[1].descriptor}, nullptr, 0);
+  };
+  EXPECT_EQ(status(), TILEWRIGHT_OK) << error.message;
+  x.size_bytes = 5;
+  EXPECT_EQ(status(), TILEWRIGHT_OUT_OF_BOUNDS);
+  EXPECT_EQ(error.expected, 6);
+  x.size_bytes = 6;
+  std::int64_t rows_of_bytes[] = {6, 1};
+  x.dl.strides = rows_of_bytes;
+  EXPECT_EQ(status(), TILEWRIGHT_OK) << error.message;
+  std::int64_t without_padding[] = {5, 1};
+  x.dl.strides = without_padding;
+  EXPECT_EQ(status(), TILEWRIGHT_UNSUPPORTED_STRIDES);
+  EXPECT_EQ(error.expected, 6);
+  x.dl.strides = nullptr;
+  x.dl.dtype.code = 1;  // unsigned
+  EXPECT_EQ(status(), TILEWRIGHT_WRONG_TYPE);
+  x.dl.dtype = Argument::dtype(ScalarType::I8);
+  EXPECT_EQ(status(), TILEWRIGHT_WRONG_TYPE);
+}
+
+INSTANTIATE_TEST_SUITE_P(Host, LlvmConversions, ::testing::Values("x86-64-v3", "x86-64-v4", "c"));
 
 }  // namespace
 }  // namespace tilewright::test
