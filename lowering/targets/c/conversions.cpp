@@ -72,10 +72,10 @@ Text Body::saturate(const ir::Saturate& s) {
     const bool is_wide = s.type == ScalarType::F64;
     const bool is_same = ir::is_float(from) && (from == ScalarType::F64) == is_wide;
     const bool shortens = from == ScalarType::F64 && !is_wide && s.type != ScalarType::F32;
-    const std::string text =
-        shortens  ? single(value(s.value), from)
-        : is_same ? value(s.value)
-                  : (is_wide ? "(double)" : "(float)") + value(s.value, kUnary);
+    const std::string text = shortens ? single(value(s.value), from)
+                             : is_same
+                                 ? value(s.value)
+                                 : (is_wide ? "(double)" : "(float)") + value(s.value, kUnary);
     return {helper("tw_saturate_" + text_of_type(s.type)) + "(" + text + ")", kPrimary};
   }
   const std::string inner = value(s.value, kUnary);
