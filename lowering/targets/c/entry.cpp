@@ -53,6 +53,12 @@ std::uint32_t type_word(ScalarType type) {
   return word(static_cast<unsigned>(info.dlpack_code), static_cast<unsigned>(info.dlpack_bits));
 }
 
+// What a parameter's pointer points to.
+std::string parameter_element(ScalarType type) {
+  const auto form = type_form(type);
+  return ir::is_packed(type) || !form ? "uint8_t" : std::string(form->storage);
+}
+
 class Entry {
  public:
   Entry(FileState& state, const program::Program& program, const program::Contract& contract,
@@ -93,6 +99,9 @@ class Entry {
   std::string tensor(int argument) { return names_.of(program_.parameters[argument].name); }
   std::string dimension(const Check& c) {
     return tensor(c.argument) + "->dl.shape[" + std::to_string(c.dimension) + "]";
+  }
+  std::string per_byte(const Check& c) const {
+    return std::to_string(ir::elements_per_byte(program_.parameters[c.argument].type));
   }
   std::string quoted_function() const { return "\"" + std::string(program_.name.text()) + "\""; }
   std::string quoted_text(const Check& c) const {
@@ -159,7 +168,7 @@ class Entry {
         if (program_.parameters[c.argument].shape.empty()) return;
         return leave_unless_ok(helper("tw_check_strides") + "(call, " + quoted_function() + ", " +
                                std::to_string(c.argument) + ", " + tensor(c.argument) + ", " +
-                               quoted_text(c) + ")");
+                               per_byte(c) + ", " + quoted_text(c) + ")");
       case CheckKind::Bytes: return check_bytes(c);
       case CheckKind::Alignment:
         if (c.value == 1) return;
@@ -195,7 +204,7 @@ class Entry {
   void check_values(const Check& c) {
     const Parameter& parameter = program_.parameters[c.argument];
     const auto form = type_form(parameter.type);
-    if (!form)
+    if (!form || ir::is_packed(parameter.type))
       return state_.refuse(program_, "the C target has no form for the values of an input",
                            "build for another target, or use a type that C has");
     lines_.open("{");
@@ -261,7 +270,7 @@ class Entry {
     lines_.add("uint64_t " + bytes_[c.argument] + ";");
     leave_unless_ok(helper("tw_check_bytes") + "(call, " + quoted_function() + ", " +
                     std::to_string(c.argument) + ", " + name + ", " + std::to_string(c.value) +
-                    ", " + quoted_text(c) + ", &" + bytes_[c.argument] + ")");
+                    ", " + per_byte(c) + ", " + quoted_text(c) + ", &" + bytes_[c.argument] + ")");
     if (is_query_) return;
     refuse_if(name + "->dl.data == NULL && " + bytes_[c.argument] + " != 0", c, "0", "0",
               "TILEWRIGHT_NULL_ARGUMENT");
@@ -375,6 +384,14 @@ std::string emit_function(FileState& state, const program::Program& program,
     buffer.type = parameter.type;
     buffer.extents = parameter.shape;
     buffer.base = names.of(parameter.name);
+    buffer.packed = ir::is_packed(parameter.type);
+    buffer.element = parameter_element(parameter.type);
+    if (buffer.packed && parameter.shape.size() > 1) {
+      const int per_byte = ir::elements_per_byte(parameter.type);
+      buffer.extents.back() =
+          state.context->mul(state.context->ceil_div(parameter.shape.back(), per_byte),
+                             state.context->index(per_byte));
+    }
     buffer.writable = parameter.is_output;
     body.bind_buffer(parameter.name, std::move(buffer));
   }
@@ -394,10 +411,9 @@ std::string emit_function(FileState& state, const program::Program& program,
   for (std::size_t p = 0; p < program.parameters.size(); ++p) {
     const Parameter& parameter = program.parameters[p];
     const std::string name = names.of(parameter.name);
-    const auto form = type_form(parameter.type);
-    if (!form || !body.uses(name)) continue;
-    take(std::string(parameter.is_output ? "" : "const ") + std::string(form->storage) +
-             " *restrict " + name,
+    if (!body.uses(name)) continue;
+    take((parameter.is_output ? "" : "const ") + parameter_element(parameter.type) + " *restrict " +
+             name,
          "$" + std::to_string(p) + ";");
   }
   for (const ir::ExtentDecl& extent : program.extents)
