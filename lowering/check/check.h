@@ -27,6 +27,8 @@ struct Options {
   std::uint64_t seed = 1;
   // Not empty: only these sizes, whatever they cost.
   std::vector<ir::Bindings> sizes;
+  // Run as well, after the plan, as far as the budget goes.
+  std::vector<ir::Bindings> more_sizes;
   // With `sizes`: inputs of wide magnitude in every run, as in the round that a plan adds.
   bool wide = false;
 };
