@@ -11,8 +11,8 @@ namespace {
 
 // What a caller can see of a parameter.
 bool same_parameter(const Parameter& a, const Parameter& b) {
-  return a.name == b.name && a.type == b.type && a.shape == b.shape &&
-         a.is_output == b.is_output && a.facts == b.facts;
+  return a.name == b.name && a.type == b.type && a.shape == b.shape && a.is_output == b.is_output &&
+         a.facts == b.facts;
 }
 
 bool same_extent(const ir::ExtentDecl& a, const ir::ExtentDecl& b) {

@@ -105,8 +105,8 @@ class Entry {
   // Leaves where `wrong` holds.
   void refuse_if(const std::string& wrong, const Check& c, const std::string& expected = "0",
                  const std::string& got = "0", const char* status = nullptr) {
-    const std::string code = status ? status : std::string(program::status_name(
-                                                   program::status_of(c.kind)));
+    const std::string code =
+        status ? status : std::string(program::status_name(program::status_of(c.kind)));
     const std::string failed = helper("tw_fail") + "(" + call_ + ", " + quoted_function() + ", " +
                                code + ", " + std::to_string(c.argument) + ", " +
                                std::to_string(c.dimension) + ", " + expected + ", " + got + ", " +
@@ -123,17 +123,18 @@ class Entry {
   }
   void leave_unless_ok(const std::string& call, const Check& c) {
     lines_.add("status = " + call + ";");
-    lines_.add("if (status != TILEWRIGHT_OK) return " +
-               refused("status", "\"" + std::string(program::status_name(
-                                            program::status_of(c.kind))) + "\"") + ";");
+    lines_.add(
+        "if (status != TILEWRIGHT_OK) return " +
+        refused("status",
+                "\"" + std::string(program::status_name(program::status_of(c.kind))) + "\"") +
+        ";");
   }
 
   void emit_check(const Check& c) {
     const std::string value = std::to_string(c.value);
     switch (c.kind) {
       case CheckKind::Cpu: return;
-      case CheckKind::Call:
-        return check_call(c);
+      case CheckKind::Call: return check_call(c);
       case CheckKind::NotNull: return refuse_if(tensor(c.argument) + " == NULL", c);
       case CheckKind::Rank: {
         const std::string got = tensor(c.argument) + "->dl.ndim";
@@ -169,9 +170,10 @@ class Entry {
       case CheckKind::Shape: return check_shape(c);
       case CheckKind::Strides:
         if (program_.parameters[c.argument].shape.empty()) return;
-        return leave_unless_ok(helper("tw_check_strides") + "(" + call_ + ", " + quoted_function() + ", " +
-                               std::to_string(c.argument) + ", " + tensor(c.argument) + ", " +
-                               quoted_text(c) + ")", c);
+        return leave_unless_ok(helper("tw_check_strides") + "(" + call_ + ", " + quoted_function() +
+                                   ", " + std::to_string(c.argument) + ", " + tensor(c.argument) +
+                                   ", " + quoted_text(c) + ")",
+                               c);
       case CheckKind::Bytes: return check_bytes(c);
       case CheckKind::Alignment:
         if (c.value == 1) return;
@@ -272,8 +274,9 @@ class Entry {
     bytes_[c.argument] = names_.fresh(name + "_bytes");
     lines_.add("uint64_t " + bytes_[c.argument] + ";");
     leave_unless_ok(helper("tw_check_bytes") + "(" + call_ + ", " + quoted_function() + ", " +
-                    std::to_string(c.argument) + ", " + name + ", " + std::to_string(c.value) +
-                    ", " + quoted_text(c) + ", &" + bytes_[c.argument] + ")", c);
+                        std::to_string(c.argument) + ", " + name + ", " + std::to_string(c.value) +
+                        ", " + quoted_text(c) + ", &" + bytes_[c.argument] + ")",
+                    c);
     if (asks_only()) return;
     refuse_if(name + "->dl.data == NULL && " + bytes_[c.argument] + " != 0", c, "0", "0",
               "TILEWRIGHT_NULL_ARGUMENT");
@@ -319,6 +322,7 @@ class Entry {
         lines_.close();
       }
     }
+    if (kind_ == EntryKind::Run && !has_workspace()) return;
     lines_.add("bool overflow = false;");
     lines_.add("int64_t needed;");
     for (std::size_t i = 0; i < dispatch_.variants.size(); ++i) {
@@ -368,9 +372,7 @@ class Entry {
         break;
       }
       case EntryKind::Table: put_table(); break;
-      case EntryKind::Explain:
-        lines_.add(helper("tw_end_text") + "(&out, text_length);");
-        break;
+      case EntryKind::Explain: lines_.add(helper("tw_end_text") + "(&out, text_length);"); break;
     }
     lines_.add("return TILEWRIGHT_OK;");
   }
@@ -426,7 +428,9 @@ class Entry {
   void begin_explain() {
     state_.prelude.use("tw_text");
     lines_.add("struct tw_text out = {text, text == NULL ? 0 : text_size, 0};");
-    lines_.add("tilewright_error detail = {.struct_size = sizeof detail};");
+    // What is not read stays as it is: to clear it all a compiler may call memset.
+    lines_.add("tilewright_error detail;");
+    lines_.add("detail.struct_size = sizeof detail;");
     lines_.add(
         "tilewright_call asked = {.struct_size = sizeof asked, .executor = NULL, .error = "
         "&detail};");
@@ -489,7 +493,7 @@ class Entry {
         put_condition(variant.guard[g]);
       }
       put(variant.guard.empty() ? "every size\\n" : "\\n");
-      taken += (taken.empty() ? "" : " || ") + hold(i);
+      if (!last) taken += (taken.empty() ? "" : " || ") + hold(i);
     }
     put("workspace: ");
     lines_.open("if (overflow) {");

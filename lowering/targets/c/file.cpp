@@ -18,11 +18,11 @@ Names::Names(const program::Program& program, std::string function)
   const std::string name(program.name.text());
   // What the functions of this file call their own.
   for (const char* own :
-       {"call", "workspace", "workspace_size", "closure", "worker", "begin", "end", "shared",
-        "first", "status", "executor", "none", "needed", "overflow", "holds", "failed", "text",
-        "text_size", "text_length", "out", "asked", "detail", "names"})
+       {"call",  "workspace", "workspace_size", "closure", "worker", "begin",    "end",   "shared",
+        "first", "status",    "executor",       "none",    "needed", "overflow", "holds", "failed",
+        "text",  "text_size", "text_length",    "out",     "asked",  "detail",   "names"})
     taken_.insert(own);
-  
+
   taken_.insert(name);
   taken_.insert(name + "_query");
   taken_.insert(name + "_table");

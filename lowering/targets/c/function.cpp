@@ -79,11 +79,11 @@ std::string emit_function(FileState& state, const program::Dispatch& dispatch) {
   std::vector<std::string> calls;
   for (const program::Variant& variant : dispatch.variants) {
     const std::string algorithm = "`" + std::string(variant.program.algorithm.text()) + "`";
-    Kernel kernel = dispatch.is_single()
-                        ? emit_kernel(state, variant.program, variant.contract, function, algorithm)
-                        : emit_kernel(state, variant.program, variant.contract,
-                                      function + "_" + variant.name,
-                                      algorithm + " by `" + variant.name + "`");
+    Kernel kernel =
+        dispatch.is_single()
+            ? emit_kernel(state, variant.program, variant.contract, function, algorithm)
+            : emit_kernel(state, variant.program, variant.contract, function + "_" + variant.name,
+                          algorithm + " by `" + variant.name + "`");
     if (state.error) return {};
     text += kernel.text;
     calls.push_back(std::move(kernel.call));
