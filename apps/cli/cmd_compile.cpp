@@ -120,6 +120,7 @@ class Compile final : public Verb {
     }
     if (variants_) return variants_->check(check_);
     session.progress("checking against the algorithm");
+    check_.derived = work.derived();
     auto report =
         session.take(check::check_program(work.context(), work.algorithm(), work.program(), check_),
                      work.algorithm_source());

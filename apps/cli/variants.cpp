@@ -61,7 +61,8 @@ bool Variants::lower(std::string_view without) {
   }
   table_ = *std::move(table);
   for (One& one : all_) {
-    auto program = work_.lower_schedule(one.schedule, one.source ? &*one.source : nullptr, without);
+    auto program = work_.lower_schedule(one.schedule, one.source ? &*one.source : nullptr, without,
+                                       &one.derived);
     if (!program) return false;
     one.program = *std::move(program);
   }
@@ -73,6 +74,7 @@ bool Variants::check(const check::Options& options) {
     One& one = all_[i];
     session_.progress("checking " + one.name() + " against the algorithm");
     check::Options own = options;
+    own.derived = one.derived ? &*one.derived : nullptr;
     for (const build::DecisionTable::Boundary& boundary : table_.boundaries)
       if (boundary.row == i) own.more_sizes.push_back(boundary.sizes);
     auto report =
