@@ -4,7 +4,8 @@
 //   expressions.cpp  values; shared ones get names      statements.cpp  loops, guards, buffers, stores
 //   conversions.cpp  between types, to and from memory
 //   lanes.cpp        vector loops                       parallel.cpp    loops that an executor runs
-//   entry.cpp        NAME and NAME_query                math.cpp        math functions
+//   function.cpp     kernels, which entries there are   entry.cpp       what judges a call
+//   math.cpp         math functions
 #pragma once
 
 #include <optional>
@@ -12,7 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "lowering/program/contract.h"
+#include "lowering/program/dispatch.h"
 #include "lowering/targets/c/lines.h"
 #include "lowering/targets/c/prelude.h"
 
@@ -44,11 +45,16 @@ struct FileState {
 // names differ where the Program's do.
 class Names {
  public:
-  explicit Names(const program::Program& program);
+  // `function`: what the C functions of the program are called after.
+  Names(const program::Program& program, std::string function);
+  explicit Names(const program::Program& program)
+      : Names(program, std::string(program.name.text())) {}
+  const std::string& function() const { return function_; }
   std::string of(Symbol name);
   std::string fresh(const std::string& wish);
 
  private:
+  std::string function_;
   std::unordered_map<Symbol, std::string> given_;
   std::unordered_set<std::string> taken_;
 };
@@ -192,8 +198,16 @@ class Body {
   Lanes* lanes_ = nullptr;
 };
 
-// entry.cpp: the functions that the header declares, and the kernel that they call.
-std::string emit_function(FileState& state, const program::Program& program,
-                          const program::Contract& contract);
+enum class EntryKind : std::uint8_t {
+  Run,  // NAME
+  Query,  // NAME_query
+  Table,  // internal: sizes and variants as text, or nothing where a check of Query fails
+  Explain,  // NAME_explain: the table, then every check that needs no workspace
+};
+// entry.cpp
+std::string emit_entry(FileState& state, const program::Dispatch& dispatch, EntryKind kind,
+                       std::vector<std::string> kernel_calls);
+// function.cpp: the functions that the header declares, and the kernels that they call.
+std::string emit_function(FileState& state, const program::Dispatch& dispatch);
 
 }  // namespace tilewright::c_target

@@ -17,7 +17,7 @@ void Body::emit_parallel(const program::For& loop) {
   begin_statement(roots);
   const std::string lower = value(loop.lower);
   const std::string upper = value(loop.upper);
-  const std::string name = names_.fresh(std::string(program_.name.text()) + "_parallel");
+  const std::string name = names_.fresh(names_.function() + "_parallel");
   const std::string run = names_.fresh(name + "_run");
   const std::string var = names_.of(loop.var);
 

@@ -100,7 +100,8 @@ std::optional<std::string_view> suffix_in(std::string_view name, std::string_vie
 
 std::optional<std::string> find_text(std::string_view name) {
   for (std::span<const Helper> helpers :
-       {std::span<const Helper>(kHelpers), std::span<const Helper>(kFormatHelpers)})
+       {std::span<const Helper>(kHelpers), std::span<const Helper>(kFormatHelpers),
+        std::span<const Helper>(kExplainHelpers)})
     for (const Helper& helper : helpers)
       if (helper.name == name) return std::string(helper.text.substr(1));
   for (const Helper& family : kFamilies)

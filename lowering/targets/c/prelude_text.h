@@ -6,14 +6,9 @@
 // frontend/ir/evaluate.h for its operation. The line break after the opening of a raw string is no part of it.
 #pragma once
 
-#include <string_view>
+#include "lowering/targets/c/prelude_explain.h"
 
 namespace tilewright::c_target {
-
-struct Helper {
-  std::string_view name;
-  std::string_view text;
-};
 
 inline constexpr std::string_view kFileHead = R"c(
 #include <float.h>

@@ -27,10 +27,10 @@ class CTarget : public ::testing::Test {
     return emit(*program);
   }
   Result<std::string> emit(const program::Program& program) {
-    auto contract = program::derive_contract(context, program);
-    EXPECT_TRUE(contract.ok());
-    if (!contract.ok()) return contract.failure();
-    const Function functions[] = {{&context, &program, &*contract}};
+    auto dispatch = program::single_dispatch(context, program, "alone");
+    EXPECT_TRUE(dispatch.ok());
+    if (!dispatch.ok()) return dispatch.failure();
+    const Function functions[] = {{&context, &*dispatch}};
     return emit_file(functions);
   }
   ir::Context context;
