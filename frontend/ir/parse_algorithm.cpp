@@ -43,7 +43,9 @@ class Reader {
       extent_scope_ = Scope();
       scope_ = Scope();
       spans_ = AlgorithmSpans();
+      inouts_.clear();
       if (!algorithm()) break;
+      check_inouts();
       if (!cursor_.failed())
         for (Diagnostic& d : verify(algorithm_, &spans_)) cursor_.report(std::move(d));
       more = cursor_.at("algorithm");
@@ -58,11 +60,34 @@ class Reader {
  private:
   bool algorithm() {
     if (!header()) return false;
+    statements();
+    return cursor_.expect("}", "to end the algorithm");
+  }
+
+  void statements() {
     while (!cursor_.at_end() && !cursor_.at("}")) {
       const std::size_t begin = cursor_.position();
       if (!statement()) cursor_.skip_statement(begin);
     }
-    return cursor_.expect("}", "to end the algorithm");
+  }
+
+  // What a declaration says of storage and what an output says are one.
+  void check_inouts() {
+    for (const Token& name : inouts_)
+      if (!algorithm_.new_value(context_.symbol(name.text)))
+        cursor_.report(Code::InPlaceForm, name.span,
+                       in_backticks(name.text) + " is `inout`, but no output goes into it",
+                       "write `output y[i] into " + std::string(name.text) + " = ...`, or `input`");
+    for (const Equation& equation : algorithm_.equations) {
+      const bool declared =
+          !equation.into.valid() || std::any_of(inouts_.begin(), inouts_.end(), [&](const Token& t) {
+            return t.text == equation.into.text();
+          });
+      if (!declared)
+        cursor_.report(Code::InPlaceForm, equation.span,
+                       in_backticks(equation.into.text()) + " is not declared `inout`",
+                       "declare it: `inout " + std::string(equation.into.text()) + " : ...`");
+    }
   }
 
   bool header() {
@@ -103,6 +128,14 @@ class Reader {
       return false;
     }
     if (cursor_.accept("input")) return input(begin, is_const);
+    // Words of these places alone: equations may be called so.
+    const bool named = cursor_.peek(1).kind == TokenKind::Name;
+    if (cursor_.at("inout") && named && cursor_.peek(2).text == ":") {
+      cursor_.accept("inout");
+      inouts_.push_back(cursor_.peek());
+      return input(begin, false);
+    }
+    if (cursor_.at("loop") && named && cursor_.peek(2).text == "<") return loop(begin);
     const bool is_output = cursor_.accept("output");
     is_view_ = !is_output && cursor_.accept("view");
     const auto name = cursor_.expect_name(
@@ -110,6 +143,81 @@ class Reader {
     if (!name) return false;
     if (cursor_.at(",") || at_call()) return call(*name, is_output, begin);
     return equation(*name, is_output, begin);
+  }
+
+  // `loop l < L while go[] carry h = h0 then n { ... }`.
+  bool loop(std::uint32_t begin) {
+    cursor_.accept("loop");
+    Loop made;
+    const Token var = *cursor_.expect_name("the variable of the loop", "name it, as in `l`");
+    cursor_.accept("<");
+    const SyntaxPtr trips = parse_expr_syntax(cursor_);
+    if (!trips) return false;
+    const Meaning meaning{Meaning::Kind::Extent, ScalarType::Index, 0, var.span};
+    const bool fresh = names_.declare(var, meaning);
+    ExprSpans& spans = spans_.declarations[made.var = context_.symbol(var.text)];
+    extents_.record_spans(&spans);
+    names_.record_spans(&spans);
+    made.trips = extents_.expression_of(*trips, ScalarType::Index, "the number of iterations");
+    SyntaxPtr condition;
+    if (cursor_.accept("while") && !(condition = parse_expr_syntax(cursor_))) return false;
+    bool good = fresh && made.trips;
+    if (!carries(made, good)) return false;
+    if (condition) {
+      made.condition = names_.expression_of(*condition, ScalarType::Bool, "the condition");
+      good = good && made.condition;
+    }
+    if (!cursor_.expect("{", "after what the loop carries")) return false;
+    if (fresh) extent_scope_.declare(made.var, meaning);
+    made.span = cursor_.span_from(begin);
+    made.first = algorithm_.equations.size();
+    const std::size_t place = algorithm_.loops.size();
+    algorithm_.loops.push_back(made);
+    statements();
+    const bool closed = cursor_.expect("}", "to end the loop");
+    Loop& own = algorithm_.loops[place];
+    own.last = algorithm_.equations.size();
+    for (std::size_t i = own.first; i < own.last; ++i)
+      for (const TensorPart& part : algorithm_.equations[i].tensors()) scope_.forget(part.name);
+    for (std::size_t i = place + 1; i < algorithm_.loops.size(); ++i)
+      for (const Carry& carry : algorithm_.loops[i].carries) scope_.forget(carry.name);
+    scope_.forget(made.var);
+    extent_scope_.forget(made.var);
+    // A loop that is faulty was reported, and would only be reported again.
+    if (!good) algorithm_.loops.erase(algorithm_.loops.begin() + static_cast<std::ptrdiff_t>(place));
+    return closed;
+  }
+
+  // `carry h = h0 then n, c = c0 then d`; false when the syntax is wrong.
+  bool carries(Loop& loop, bool& good) {
+    if (!cursor_.expect("carry", "in the loop", "write `loop l < L carry h = h0 then n { ... }`"))
+      return false;
+    do {
+      const auto name = cursor_.expect_name("a carried tensor", "name it, as in `h = h0 then n`");
+      if (!name || !cursor_.expect("=", "after the carried tensor")) return false;
+      const auto start = cursor_.expect_name("what it is first", "name a tensor");
+      if (!start || !cursor_.expect("then", "after what it is first",
+                                    "write `h = h0 then n`, where the body gives `n`"))
+        return false;
+      const auto next = cursor_.expect_name("what it is next", "name a tensor of the body");
+      if (!next) return false;
+      const Carry carry{context_.symbol(name->text), context_.symbol(start->text),
+                        context_.symbol(next->text)};
+      const auto type = algorithm_.type_of(carry.start);
+      Meaning meaning{Meaning::Kind::Broken, ScalarType::Index, 0, name->span};
+      const Meaning* known = scope_.find(carry.start);
+      const bool found = type && known && known->kind == Meaning::Kind::Tensor;
+      if (found)
+        meaning = {Meaning::Kind::Tensor, *type, algorithm_.shape_of(carry.start)->size(),
+                   name->span};
+      else if (!known || known->kind != Meaning::Kind::Broken)
+        cursor_.report(Code::UnknownName, start->span,
+                       in_backticks(start->text) + " is no tensor that stands before the loop",
+                       "give the carried tensor one to start from");
+      good = names_.declare(*name, meaning) && found && good;
+      loop.carries.push_back(carry);
+    } while (cursor_.accept(","));
+    return true;
   }
 
   // `= cell(x = ` or `= cell()`: no value of an equation looks like this.
@@ -162,6 +270,11 @@ class Reader {
     for (Expr requirement : inlined->requirements) {
       algorithm_.requirements.push_back(requirement);
       algorithm_.requirement_spans.push_back(made.span);
+    }
+    for (Loop& loop : inlined->loops) {
+      loop.first += algorithm_.equations.size();
+      loop.last += algorithm_.equations.size();
+      algorithm_.loops.push_back(std::move(loop));
     }
     for (Equation& equation : inlined->equations)
       add_inlined(std::move(equation), results, is_output);
@@ -236,6 +349,7 @@ class Reader {
   struct Head {
     std::vector<Index> indices;
     std::vector<ScalarType> types;  // empty when left out
+    Symbol into;
     SyntaxPtr value;
   };
 
@@ -261,6 +375,11 @@ class Reader {
       } while (several && cursor_.accept(","));
       if (several && !cursor_.expect(")", "after the types")) return std::nullopt;
     }
+    if (cursor_.accept("into")) {
+      const auto input = cursor_.expect_name("the input whose storage it takes", "name it");
+      if (!input) return std::nullopt;
+      head.into = context_.symbol(input->text);
+    }
     if (!cursor_.expect("=", "in the equation", "write `=` and the value")) return std::nullopt;
     head.value = parse_expr_syntax(cursor_);
     if (!head.value) return std::nullopt;
@@ -285,6 +404,7 @@ class Reader {
                                      name.span}) &&
               fresh;
       equation.is_output = is_output && equation.name.text() == name.text;
+      if (equation.name.text() == name.text) equation.into = head.into;
       equation.span = cursor_.span_from(begin);
       if (fresh) algorithm_.equations.push_back(std::move(equation));
     }
@@ -363,6 +483,7 @@ class Reader {
     if (made && fresh) {
       made->is_output = is_output;
       made->is_view = is_view_;
+      made->into = head->into;
       made->span = cursor_.span_from(begin);
       algorithm_.equations.push_back(std::move(*made));
     }
@@ -503,6 +624,7 @@ class Reader {
   Elaborator names_;
   AlgorithmSpans spans_;
   bool is_view_ = false;  // the statement at hand
+  std::vector<Token> inouts_;
   std::vector<MonoidDecl> monoids_;
   std::vector<Algorithm> library_;  // what stands before in the file
   Algorithm algorithm_;
