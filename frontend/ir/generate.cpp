@@ -325,12 +325,13 @@ class Generator {
   }
 
   // A monoid of the language for values of this type, or a declared one; the types of its fields.
-  Symbol pick_monoid(ScalarType type, bool simple, std::vector<ScalarType>& types) {
+  Symbol pick_monoid(ScalarType type, std::vector<ScalarType>& types) {
     types = {type};
     if (type == ScalarType::Bool)
       return context_.symbol(monoid_text(random_.chance(50) ? Monoid::And : Monoid::Or));
-    if (!simple && random_.chance(30)) return declared_monoid(types);
-    if (!simple && random_.chance(40)) {
+    // Values that are stored and not computed with have no sum: some other monoid.
+    if (is_storage_float(type) || random_.chance(30)) return declared_monoid(types);
+    if (random_.chance(40)) {
       types.push_back(ScalarType::I64);
       return context_.symbol(monoid_text(random_.chance(50) ? Monoid::ArgMin : Monoid::ArgMax));
     }
@@ -380,7 +381,7 @@ class Generator {
   Expr make_reduction(ScalarType type) {
     Fold fold;
     std::vector<ScalarType> types;
-    fold.monoid = pick_monoid(type, false, types);
+    fold.monoid = pick_monoid(type, types);
     const std::vector<Expr> on_empty =
         random_.chance(60) ? make_values(types, 1) : std::vector<Expr>();
     const std::size_t outer = vars_.size();
@@ -410,7 +411,7 @@ class Generator {
     std::vector<Symbol> state;
     std::vector<Expr> base, body;
     if (random_.chance(50)) {
-      fold.monoid = pick_monoid(equation.type, false, types);
+      fold.monoid = pick_monoid(equation.type, types);
       body = make_values(types, options_.max_depth - 1);
     } else {
       fold.monoid = context_.symbol(monoid_text(Monoid::Last));
@@ -437,6 +438,8 @@ class Generator {
     if (type == ScalarType::Bool)
       return context_.op(OpCode::Or, {term, context_.op(OpCode::Not, {before})});
     if (!is_float(type)) return context_.add(before, term);
+    if (is_storage_float(type))
+      return context_.cast(type, within(next_state(number(before), number(term)), type));
     return context_.add(context_.mul(before, context_.real(type, 0.5)), term);
   }
 
@@ -447,7 +450,7 @@ class Generator {
     if (last)
       fold.monoid = context_.symbol(monoid_text(Monoid::Last));
     else
-      fold.monoid = pick_monoid(equation.type, false, types);
+      fold.monoid = pick_monoid(equation.type, types);
     const std::vector<Expr> base = make_values(types, 2);
     const std::vector<BoundVar> outer = vars_;
     vars_ = loop_vars_;

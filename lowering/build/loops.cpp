@@ -177,12 +177,12 @@ std::vector<Expr> NestEmitter::take_guards(Point& point) {
 }
 
 // A guard that reads data is tested where the others hold: beyond the edge there may be nothing to read.
-Stmt NestEmitter::guarded(const std::vector<Expr>& guards, Stmt body) {
+Stmt NestEmitter::guarded(const std::vector<Expr>& guards, Stmt body, Stmt otherwise) {
   for (const bool data : {true, false}) {
     Expr all;
     for (Expr guard : guards)
       if (ir::depends_on_data(guard) == data) all = all ? context_.both(all, guard) : guard;
-    if (all) body = program::make_if(context_, all, body);
+    if (all) body = program::make_if(context_, all, body, otherwise);
   }
   return body;
 }

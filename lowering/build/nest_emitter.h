@@ -73,7 +73,7 @@ class NestEmitter {
   // The guards that have become computable, taken from the point's pending ones.
   std::vector<Expr> take_guards(Point& point);
   bool follows_from_bounds(const Point& point, Expr guard) const;
-  Stmt guarded(const std::vector<Expr>& guards, Stmt body);
+  Stmt guarded(const std::vector<Expr>& guards, Stmt body, Stmt otherwise = {});
 
   // statement.cpp
   Result<Stmt> elementwise(Point& point);

@@ -110,7 +110,8 @@ std::string check_case(std::uint64_t seed, Tally& tally) {
           stderr, "%s",
           ("seed " + std::to_string(seed) + " " + laws::messages(built.diagnostics())).c_str());
     const Diagnostic& first = built.diagnostics()[0];
-    if (first.code != Code::ScheduleRefused || first.message.empty() || first.remedy.empty())
+    const bool known = first.code == Code::ScheduleRefused || first.code == Code::SharedByte;
+    if (!known || first.message.empty() || first.remedy.empty())
       return "a refusal without structure: " + laws::messages(built.diagnostics());
     return {};
   }

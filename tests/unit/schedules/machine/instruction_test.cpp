@@ -106,7 +106,7 @@ ir::Expr term_of(ir::Context& context, const std::string& term) {
                       "  output z[i < K] : f32 = sum(k < K) " +
                           term + "\n}\n"));
   EXPECT_TRUE(a.ok()) << (a.ok() ? "" : a.diagnostics()[0].message);
-  return a->equations[0].fold()->body;
+  return a->equations[0].fold()->body[0];
 }
 
 TEST(Unify, BothOrdersOfAProduct) {
