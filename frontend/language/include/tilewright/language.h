@@ -279,7 +279,6 @@ class Tensor {
   friend struct Argument;
   friend void call(std::vector<Tensor> results, const Algorithm& callee,
                    std::vector<struct Argument> arguments, Where where);
-  Tensor() = default;
   Ref element(std::vector<Operand> args, Where where) const;
   std::shared_ptr<detail::AlgorithmState> algorithm_;
   detail::DeclarationPtr declaration_;
