@@ -97,6 +97,42 @@ std::optional<ScalarType> Algorithm::type_of(Symbol wanted) const {
   return carry && !(carry->start == wanted) ? type_of(carry->start) : std::nullopt;
 }
 
+void Algorithm::insert_equations(std::size_t place, const std::vector<Equation>& added) {
+  equations.insert(equations.begin() + static_cast<std::ptrdiff_t>(place), added.begin(),
+                   added.end());
+  for (Loop& loop : loops) {
+    if (loop.first > place) loop.first += added.size();
+    if (loop.last > place) loop.last += added.size();
+  }
+}
+
+void Algorithm::erase_equation(Symbol name) {
+  const Equation* equation = find_equation(name);
+  if (!equation) return;
+  const auto place = static_cast<std::size_t>(equation - equations.data());
+  equations.erase(equations.begin() + static_cast<std::ptrdiff_t>(place));
+  for (Loop& loop : loops) {
+    if (loop.first > place) --loop.first;
+    if (loop.last > place) --loop.last;
+  }
+}
+
+bool Algorithm::is_used(const Equation& equation) const {
+  const auto reads_it = [&](Expr expr) {
+    const auto found = reads(expr);
+    return std::any_of(found.begin(), found.end(),
+                       [&](const Read* read) { return equation.defines(read->tensor); });
+  };
+  return std::any_of(equations.begin(), equations.end(),
+                     [&](const Equation& reader) { return reads_it(reader.value); }) ||
+         std::any_of(loops.begin(), loops.end(), [&](const Loop& loop) {
+           return (loop.condition && reads_it(loop.condition)) ||
+                  std::any_of(loop.carries.begin(), loop.carries.end(), [&](const Carry& carry) {
+                    return equation.defines(carry.start) || equation.defines(carry.next);
+                  });
+         });
+}
+
 std::vector<const Equation*> Algorithm::outputs() const {
   std::vector<const Equation*> out;
   for (const Equation& equation : equations)

@@ -150,6 +150,11 @@ struct Algorithm {
   // of that name.
   const std::vector<Expr>* shape_of(Symbol name) const;
   std::optional<ScalarType> type_of(Symbol name) const;
+  // Puts equations before number `place`, into the loops around that one.
+  void insert_equations(std::size_t place, const std::vector<Equation>& added);
+  void erase_equation(Symbol name);
+  // Whether an equation or a loop uses a tensor of the equation.
+  bool is_used(const Equation& equation) const;
   std::vector<const Equation*> outputs() const;
   std::vector<TensorPart> output_tensors() const;
 };
