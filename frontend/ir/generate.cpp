@@ -192,7 +192,8 @@ class Generator {
     const Symbol carried = context_.symbol("c" + suffix);
     const Symbol next = context_.symbol("n" + suffix);
     loop.carries.push_back({carried, start.name, next});
-    if (random_.chance(30)) loop.carries.push_back({context_.symbol("d" + suffix), start.name, carried});
+    if (random_.chance(30))
+      loop.carries.push_back({context_.symbol("d" + suffix), start.name, carried});
     // What grows from iteration to iteration may become large.
     std::vector<TensorInfo> after = tensors_;
     for (const Carry& carry : loop.carries)

@@ -42,7 +42,7 @@ Result<TensorMap> interpret(const Algorithm& algorithm, const Bindings& bindings
 
 // A cell's real value and how far a conforming program may be from it (infinity: no claim).
 struct BoundedTensor {
-  Tensor value;               // in reals
+  Tensor value;  // in reals
   std::vector<double> bound;  // same layout, absolute
 };
 Result<std::map<Symbol, BoundedTensor>> interpret_with_bound(const Algorithm& algorithm,

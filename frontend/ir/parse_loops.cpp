@@ -90,10 +90,10 @@ bool AlgorithmReader::choice(std::uint32_t begin) {
       if (!next) return false;
       Carry& carry = made.carries[i];
       carry.next = context_.symbol(next->text);
-      carry.name = context_.symbol(std::string(carry.name.text()) + "." + std::to_string(arm));
+      carry.name = context_.symbol(std::string(carry.name.text()) + ".arm" + std::to_string(arm));
       head.carries[i].start = carry.name;
     }
-    made.var = context_.symbol(std::string(made.carries[0].name.text()) + ".arm");
+    made.var = context_.symbol(std::string(made.carries[0].name.text()) + ".once");
     made.span = cursor_.span_from(begin);
     if (!cursor_.expect("{", "after what the arm gives")) return false;
     last = algorithm_.loops.size();

@@ -277,11 +277,11 @@ std::string print(const Algorithm& algorithm) {
   writer.open(head + ") {");
   for (Expr requirement : algorithm.requirements) writer.line("requires " + print(requirement));
   for (const Input& input : algorithm.inputs)
-    writer.line((input.is_const                       ? "const input "
+    writer.line((input.is_const                    ? "const input "
                  : algorithm.new_value(input.name) ? "inout "
                                                    : "input ") +
-                std::string(input.name.text()) + " : " + print_tensor_type(input.type, input.shape) +
-                print_facts(input.facts));
+                std::string(input.name.text()) + " : " +
+                print_tensor_type(input.type, input.shape) + print_facts(input.facts));
   print_equations(algorithm, writer);
   writer.close("}");
   return writer.take();

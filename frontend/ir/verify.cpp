@@ -369,7 +369,8 @@ class Verifier {
       d.span = equation.span;
       out_.push_back(std::move(d));
     };
-    if (!input) return refuse(name + " is no input", "name an input, whose storage the output takes");
+    if (!input)
+      return refuse(name + " is no input", "name an input, whose storage the output takes");
     if (!equation.is_output || !equation.parts.empty())
       return refuse(in_backticks(equation.name.text()) +
                         (equation.is_output ? " is several tensors" : " is no output"),

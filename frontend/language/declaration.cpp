@@ -264,10 +264,9 @@ void Loop::next(const Tensor& carried, const Tensor& value, Where where) {
       carry.next = value.declaration_;
       return;
     }
-  algorithm_->mistakes.push_back(
-      detail::found_at(Code::LoopForm,
-                       in_backticks(carried.declaration_->name) + " is not carried by this loop",
-                       "carry it: `Tensor h = l.carry(\"h\", start)`", where));
+  algorithm_->mistakes.push_back(detail::found_at(
+      Code::LoopForm, in_backticks(carried.declaration_->name) + " is not carried by this loop",
+      "carry it: `Tensor h = l.carry(\"h\", start)`", where));
 }
 
 void Loop::end(Where where) {
@@ -291,10 +290,10 @@ void call(std::vector<Tensor> results, const Algorithm& callee, std::vector<Argu
     Declaration& tensor = *result.declaration_;
     caller = result.algorithm_;
     if (tensor.is_defined || tensor.kind != Declaration::Kind::Equation) {
-      caller->mistakes.push_back(detail::found_at(
-          tensor.is_defined ? Code::DuplicateName : Code::InputDefined,
-          in_backticks(tensor.name) + " cannot be the result of a call",
-          "give the result a `Tensor` or an `Output` of its own", where));
+      caller->mistakes.push_back(
+          detail::found_at(tensor.is_defined ? Code::DuplicateName : Code::InputDefined,
+                           in_backticks(tensor.name) + " cannot be the result of a call",
+                           "give the result a `Tensor` or an `Output` of its own", where));
       return;
     }
     tensor.is_defined = true;

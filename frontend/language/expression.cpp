@@ -162,10 +162,9 @@ Reduction changed(const Reduction& fold, const char* what, Where where, F&& chan
   const NodePtr& node = fold.node();
   if (!node || !node->fold) {
     if (node && node->kind == NodeKind::Mistake) return fold;
-    return Reduction(mistake(Code::FoldForm, std::string(what) + " of something that is no reduction",
-                             "write it after a reduction, as in `sum(k, x(k))." + std::string(what) +
-                                 "(...)`",
-                             where));
+    return Reduction(mistake(
+        Code::FoldForm, in_backticks(what) + " of something that is no reduction",
+        "write it after a reduction, as in `sum(k, x(k))." + std::string(what) + "(...)`", where));
   }
   FoldForm form = *node->fold;
   change(form);

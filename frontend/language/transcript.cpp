@@ -23,9 +23,8 @@ Transcript::Transcript(const AlgorithmState& root) : root_(root), algorithm_(&ro
   // A name that nothing declares: what stands for a mistake must be unknown to the reader.
   const auto taken = [&] {
     return std::any_of(all_.begin(), all_.end(), [&](const AlgorithmState* a) {
-      return std::any_of(
-          a->declarations.begin(), a->declarations.end(),
-          [&](const DeclarationPtr& d) { return d->name.starts_with(unknown_); });
+      return std::any_of(a->declarations.begin(), a->declarations.end(),
+                         [&](const DeclarationPtr& d) { return d->name.starts_with(unknown_); });
     });
   };
   while (taken()) unknown_ += '_';
@@ -73,6 +72,8 @@ void Transcript::algorithm(const AlgorithmState& algorithm) {
     else
       statement(defined.where, "the definition of " + name, [&] { definition(defined); });
   }
+  for (const Definition& defined : algorithm.definitions)
+    if (defined.begins && !defined.begins->ended) text_ += "}\n";
   text_ += "}\n";
   undefined();
   for (const Diagnostic& mistake : algorithm.mistakes)
@@ -100,7 +101,8 @@ void Transcript::monoid(const MonoidState& monoid) {
     report(Code::NeverDefined,
            in_backticks(monoid.declaration->name) + " does not say what two elements combine to",
            "write `" + monoid.declaration->name + "(a, b) = {...}`", monoid.declaration->where);
-    placeholder();
+    // Something in its place, so that the rest is read.
+    for (const Operand& value : monoid.identity) nodes.push_back(node_of(value));
   }
   piece(monoid.combined, [&] { list(nodes); });
   text_ += " }";

@@ -370,7 +370,8 @@ Result<program::Program> Builder::run() {
   out.requirements.insert(out.requirements.end(), schedule.guards.begin(), schedule.guards.end());
   for (const ir::Input& input : algorithm.inputs) {
     const bool is_inout = algorithm.new_value(input.name) != nullptr;
-    out.parameters.push_back({input.name, input.type, input.shape, is_inout, input.facts, is_inout});
+    out.parameters.push_back(
+        {input.name, input.type, input.shape, is_inout, input.facts, is_inout});
   }
   for (const ir::Equation* e : algorithm.outputs())
     for (const ir::TensorPart& part : e->tensors())
@@ -384,15 +385,14 @@ Result<program::Program> Builder::run() {
                  }));
   // What is fixed within an iteration of the algorithm is a loop's variable in the Program.
   if (!algorithm.loops.empty())
-    body = program::rewrite(context, body, [](Stmt) { return Stmt(); },
-                            [&](Expr root) {
-                              return ir::rewrite(context, root, [&](Expr e) -> Expr {
-                                const auto* name = e.as<ir::Extent>();
-                                return name && algorithm.find_loop(name->name)
-                                           ? context.var(name->name)
-                                           : Expr();
-                              });
-                            });
+    body = program::rewrite(
+        context, body, [](Stmt) { return Stmt(); },
+        [&](Expr root) {
+          return ir::rewrite(context, root, [&](Expr e) -> Expr {
+            const auto* name = e.as<ir::Extent>();
+            return name && algorithm.find_loop(name->name) ? context.var(name->name) : Expr();
+          });
+        });
   out.body = body;
   out.intrinsics = intrinsics_;
   if (count_unrolled(body) > kMaxUnrolled)

@@ -154,7 +154,8 @@ class Builder {
   Expr through_inlining(Expr expr) const;
   void find_roots();
 
-  std::vector<const tree::Nest*> roots_;  // of an algorithm with loops: one for each equation, or null
+  std::vector<const tree::Nest*>
+      roots_;  // of an algorithm with loops: one for each equation, or null
   std::vector<ir::Equation> equations_;  // after inlining
   std::vector<program::Intrinsic> intrinsics_;
   std::unordered_set<Symbol> used_names_;

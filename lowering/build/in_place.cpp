@@ -36,8 +36,7 @@ bool reads_before_store(const ir::Equation& equation, Symbol tensor) {
   const ir::Fold* fold = equation.fold();
   if (!fold || fold->scan) return reads_own_cell(equation, equation.value, tensor);
   const auto none = [&](NodeList<Expr> list) {
-    return std::none_of(list.begin(), list.end(),
-                        [&](Expr e) { return reads_tensor(e, tensor); });
+    return std::none_of(list.begin(), list.end(), [&](Expr e) { return reads_tensor(e, tensor); });
   };
   const bool terms = none(fold->body) && none(fold->at) && none(fold->where) && none(fold->lower) &&
                      none(fold->upper) && none(fold->on_empty);
@@ -57,7 +56,8 @@ bool Builder::may_be_in_place(const ir::Equation& output) const {
   const auto own = place(schedule.tree.find(output.name));
   for (const tree::Nest& nest : schedule.tree.nests) {
     const ir::Equation* reader = equation(nest.name);
-    const bool reads = nest.stage ? nest.stage->tensor == input : reads_tensor(reader->value, input);
+    const bool reads =
+        nest.stage ? nest.stage->tensor == input : reads_tensor(reader->value, input);
     if (!reads || place(&nest) < own) continue;
     if (nest.stage || nest.name != output.name || !reads_before_store(*reader, input)) return false;
   }
@@ -65,11 +65,12 @@ bool Builder::may_be_in_place(const ir::Equation& output) const {
     const auto uses = [&](Symbol tensor) {
       const std::vector<Expr>& shape = *algorithm.shape_of(tensor);
       const std::vector<Expr> cell(shape.size(), context.index(0));
-      return reads_tensor(
-          through_inlining(context.read(tensor, cell, *algorithm.type_of(tensor))), input);
+      return reads_tensor(through_inlining(context.read(tensor, cell, *algorithm.type_of(tensor))),
+                          input);
     };
     bool reads = loop.condition && reads_tensor(through_inlining(loop.condition), input);
-    for (const ir::Carry& carry : loop.carries) reads = reads || uses(carry.start) || uses(carry.next);
+    for (const ir::Carry& carry : loop.carries)
+      reads = reads || uses(carry.start) || uses(carry.next);
     // Where there are loops, places count equations, and outputs stand outside of them.
     if (reads && static_cast<std::ptrdiff_t>(loop.first) >= own) return false;
   }
@@ -86,7 +87,8 @@ Result<Stmt> Builder::with_old_values(Env& env, const Rest& rest) {
     result.extents = input->shape;
     result.filled = input->shape;
     env.bindings[output->name] = result;
-    if (!may_be_in_place(*output)) copied.emplace_back(input, fresh(std::string(input->name.text()) + "_old"));
+    if (!may_be_in_place(*output))
+      copied.emplace_back(input, fresh(std::string(input->name.text()) + "_old"));
   }
   std::vector<Stmt> parts;
   Env inner = env;
@@ -106,7 +108,8 @@ Result<Stmt> Builder::with_old_values(Env& env, const Rest& rest) {
   parts.push_back(body);
   Stmt out = program::make_block(context, parts);
   for (const auto& [input, buffer] : copied)
-    out = program::make_alloc(context, buffer, input->type, input->shape, program::Space::Workspace, out);
+    out = program::make_alloc(context, buffer, input->type, input->shape, program::Space::Workspace,
+                              out);
   return out;
 }
 

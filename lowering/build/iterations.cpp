@@ -83,8 +83,8 @@ Result<Stmt> Builder::emit_loop(std::size_t number, Env& env, const Rest& rest) 
 
   const Symbol turn = loop.condition ? fresh("turn") : Symbol();
   const Expr now = loop.condition ? context.var(turn) : context.floor_mod(iteration, two);
-  const Expr other = loop.condition ? context.sub(context.index(1), now)
-                                    : context.floor_mod(context.add(iteration, context.index(1)), two);
+  const Expr other =
+      context.floor_mod(context.add(loop.condition ? now : iteration, context.index(1)), two);
   if (loop.condition) ranges[turn] = {0, 1};
   Env inside = env;
   inside.loops.push_back({loop.var, zero, simplify(loop.trips)});
@@ -95,20 +95,20 @@ Result<Stmt> Builder::emit_loop(std::size_t number, Env& env, const Rest& rest) 
   for (const ir::Carry& carry : loop.carries)
     if (const Symbol own = written_in_place(loop, carry); own.valid())
       inside.bindings[own] = next.bindings.at(carry.name);
-  TILEWRIGHT_TRY(body, emit_roots(loop.first, loop.last, number + 1, inside, [&](Env& last) {
-                   std::vector<Stmt> end;
-                   for (const ir::Carry& carry : loop.carries) {
-                     if (written_in_place(loop, carry).valid()) continue;
-                     const Symbol target = context.symbol("next " + std::string(carry.name.text()));
-                     Env copies = last;
-                     copies.bindings[target] = next.bindings.at(carry.name);
-                     end.push_back(emit_copy(copies, carry.next, target));
-                   }
-                   if (loop.condition)
-                     end.push_back(
-                         set_count(context.add(count(), context.integer(ScalarType::I64, 1))));
-                   return Result<Stmt>(program::make_block(context, end));
-                 }));
+  TILEWRIGHT_TRY(
+      body, emit_roots(loop.first, loop.last, number + 1, inside, [&](Env& last) {
+        std::vector<Stmt> end;
+        for (const ir::Carry& carry : loop.carries) {
+          if (written_in_place(loop, carry).valid()) continue;
+          const Symbol target = context.symbol("next " + std::string(carry.name.text()));
+          Env copies = last;
+          copies.bindings[target] = next.bindings.at(carry.name);
+          end.push_back(emit_copy(copies, carry.next, target));
+        }
+        if (loop.condition)
+          end.push_back(set_count(context.add(count(), context.integer(ScalarType::I64, 1))));
+        return Result<Stmt>(program::make_block(context, end));
+      }));
   const auto place_of_count = [&] {
     return context.floor_mod(context.cast(ScalarType::Index, count()), two);
   };
@@ -121,8 +121,8 @@ Result<Stmt> Builder::emit_loop(std::size_t number, Env& env, const Rest& rest) 
         context.op(ir::OpCode::Eq, {context.cast(ScalarType::Index, count()), iteration});
     body = program::make_if(context, all_before, body);
   }
-  parts.push_back(program::make_for(context, LoopKind::Serial, loop.var, zero,
-                                    simplify(loop.trips), body));
+  parts.push_back(
+      program::make_for(context, LoopKind::Serial, loop.var, zero, simplify(loop.trips), body));
 
   Env after = env;
   const Symbol end = loop.condition ? fresh("end") : Symbol();
@@ -134,7 +134,8 @@ Result<Stmt> Builder::emit_loop(std::size_t number, Env& env, const Rest& rest) 
   if (loop.condition) tail = program::make_let(context, end, place_of_count(), tail);
   parts.push_back(tail);
   Stmt out = program::make_block(context, parts);
-  if (loop.condition) out = program::make_alloc(context, made, ScalarType::I64, {}, Space::Stack, out);
+  if (loop.condition)
+    out = program::make_alloc(context, made, ScalarType::I64, {}, Space::Stack, out);
   for (std::size_t i = buffers.size(); i-- > 0;) {
     const Symbol name = loop.carries[i].name;
     out = program::make_alloc(context, buffers[i], *algorithm.type_of(name),

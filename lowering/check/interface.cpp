@@ -22,7 +22,8 @@ Result<Ok> check_interface(const ir::Algorithm& algorithm, const program::Progra
                    bool is_output, bool is_inout = false) {
     const program::Parameter* parameter = program.find_parameter(name);
     const bool fits = parameter != nullptr && parameter->type == type &&
-                      parameter->shape == shape && parameter->is_output == is_output && parameter->is_inout == is_inout;
+                      parameter->shape == shape && parameter->is_output == is_output &&
+                      parameter->is_inout == is_inout;
     if (fits)
       ++matched;
     else if (wrong.empty())

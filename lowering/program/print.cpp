@@ -242,8 +242,8 @@ void print_program(Printer& printer, const Program& program) {
     writer.line((p.is_inout    ? "inout "
                  : p.is_output ? "output "
                                : "input ") +
-                std::string(p.name.text()) + " : " +
-                ir::print_tensor_type(p.type, p.shape) + ir::print_facts(p.facts));
+                std::string(p.name.text()) + " : " + ir::print_tensor_type(p.type, p.shape) +
+                ir::print_facts(p.facts));
   for (const Intrinsic& intrinsic : program.intrinsics) printer.print(intrinsic);
   printer.print(program.body);
   writer.close("}");

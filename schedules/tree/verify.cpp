@@ -547,12 +547,12 @@ class Verifier {
                           {"placed in", std::string(owner->name.text())}});
       for (const ir::Loop& loop : algorithm_.loops)
         if (needs(loop, *equation))
-          return malformed(nest.placed.span,
-                           quoted(nest.name) + " is placed in " + quoted(nest.at->nest) +
-                               ", but the loop over " + quoted(loop.var) + " needs it as a whole",
-                           "leave it at the root",
-                           {{"nest", std::string(nest.name.text())},
-                            {"loop", std::string(loop.var.text())}});
+          return malformed(
+              nest.placed.span,
+              quoted(nest.name) + " is placed in " + quoted(nest.at->nest) +
+                  ", but the loop over " + quoted(loop.var) + " needs it as a whole",
+              "leave it at the root",
+              {{"nest", std::string(nest.name.text())}, {"loop", std::string(loop.var.text())}});
     }
     return Ok{};
   }
@@ -562,8 +562,7 @@ class Verifier {
     auto is = [&](Symbol tensor) {
       if (equation.defines(tensor)) return true;
       const auto through = reads_.find(tensor);
-      return inlined(tensor) && through != reads_.end() &&
-             through->second.contains(equation.name);
+      return inlined(tensor) && through != reads_.end() && through->second.contains(equation.name);
     };
     for (const ir::Carry& carry : loop.carries)
       if (is(carry.start) || is(carry.next)) return true;

@@ -39,9 +39,9 @@ TEST(CppLanguage, TheBatchHasEveryOperationMonoidAndType) {
     EXPECT_NE(all.find("= " + text + "("), std::string::npos) << text;
   }
   for (const std::string text :
-       {"monoid ", "commutative", " where ", " on_empty ", "= scan ", "= scan(", "= update ",
-        " last(", " range ", " clamp", " monotone", " injective", " assumed", "const input ", "view ",
-        "inout ", " into ", "loop ", " while ", " carry "}) {
+       {"monoid ", "commutative", " where ", " on_empty ", "= scan ",    "= scan(",  "= update ",
+        " last(",  " range ",     " clamp",  " monotone",  " injective", " assumed", "const input ",
+        "view ",   "inout ",      " into ",  "loop ",      " while ",    " carry "}) {
     EXPECT_NE(all.find(text), std::string::npos) << text;
   }
   // A tensor has any type but index, and index is what nobody needs to write.

@@ -40,11 +40,11 @@ class CppPrinter {
       line("a.require(" + expr(requirement) + ");");
     for (const ir::MonoidDecl& monoid : algorithm_.monoids) declare_monoid(monoid);
     for (const ir::Input& input : algorithm_.inputs)
-      line((input.is_const                        ? "ConstInput "
+      line((input.is_const                     ? "ConstInput "
             : algorithm_.new_value(input.name) ? "InOut "
                                                : "Input ") +
-           declare(input.name) + "(a, " + quoted(input.name.text()) + ", " +
-           type_name(input.type) + ", {" + list(input.shape) + "}" + facts(input.facts) + ");");
+           declare(input.name) + "(a, " + quoted(input.name.text()) + ", " + type_name(input.type) +
+           ", {" + list(input.shape) + "}" + facts(input.facts) + ");");
     define_all();
     return out_ + "  return a;\n}\n";
   }
@@ -156,13 +156,14 @@ class CppPrinter {
   std::string fold(const ir::Fold& n) {
     const bool declared = n.monoid_kind() == ir::Monoid::Declared;
     const std::string text(n.monoid.text());
-    const std::string name = declared       ? names_.at(n.monoid)
+    const std::string name = declared        ? names_.at(n.monoid)
                              : text == "and" ? "all"
                              : text == "or"  ? "any"
                                              : text;
     const std::string terms = "{" + list(n.body) + "}";
     if (n.scan && n.state.empty())
-      return (declared ? name + ".scan" : "scan_" + name) + "(" + var(n.vars[0]) + ", " + terms + ")";
+      return (declared ? name + ".scan" : "scan_" + name) + "(" + var(n.vars[0]) + ", " + terms +
+             ")";
     if (n.scan) {
       std::string state;
       for (std::size_t i = 0; i < n.state.size(); ++i)

@@ -563,17 +563,16 @@ Expr round_to(Type grid, Operand value, Where where = Where::current());
 
 // Reductions: `sum(k, body)`, `sum(k < K, body)`, `sum({s, t}, body)`. A range may use the variables before it.
 // `all` and `any` are the text's `and` and `or`; `last` is for updates.
-#define TILEWRIGHT_LANGUAGE_FOLD(name, text)                                                 \
-  inline Reduction name(const RDom& domain, Values terms, Where where = Where::current()) {  \
-    return detail::fold(text, {domain}, terms, where);                                       \
-  }                                                                                          \
-  inline Reduction name(std::initializer_list<RDom> domain, Values terms,                    \
-                        Where where = Where::current()) {                                    \
-    return detail::fold(text, domain, terms, where);                                         \
-  }                                                                                          \
-  inline Reduction scan_##name(const Var& along, Values terms,                               \
-                               Where where = Where::current()) {                             \
-    return detail::scan(text, along, terms, where);                                          \
+#define TILEWRIGHT_LANGUAGE_FOLD(name, text)                                                     \
+  inline Reduction name(const RDom& domain, Values terms, Where where = Where::current()) {      \
+    return detail::fold(text, {domain}, terms, where);                                           \
+  }                                                                                              \
+  inline Reduction name(std::initializer_list<RDom> domain, Values terms,                        \
+                        Where where = Where::current()) {                                        \
+    return detail::fold(text, domain, terms, where);                                             \
+  }                                                                                              \
+  inline Reduction scan_##name(const Var& along, Values terms, Where where = Where::current()) { \
+    return detail::scan(text, along, terms, where);                                              \
   }
 TILEWRIGHT_LANGUAGE_FOLD(sum, "sum")
 TILEWRIGHT_LANGUAGE_FOLD(prod, "prod")

@@ -352,8 +352,8 @@ TEST(Build, RefusalsNameSizesAtWhichALengthDiffers) {
 }
 
 std::string inout_built(const char* equations, const std::string& directives = "") {
-  const std::string text = std::string("algorithm f(N) {\n inout x : f32[N]\n input g : f32[N]\n") +
-                           equations + "\n}";
+  const std::string text =
+      std::string("algorithm f(N) {\n inout x : f32[N]\n input g : f32[N]\n") + equations + "\n}";
   const std::string out = built(text.c_str(), directives);
   const auto body = out.find("input g : f32[N]\n");
   return body == std::string::npos ? out : out.substr(body + 17);
