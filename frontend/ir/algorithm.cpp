@@ -106,8 +106,8 @@ void Algorithm::insert_equations(std::size_t place, const std::vector<Equation>&
   }
 }
 
-void Algorithm::erase_equation(Symbol name) {
-  const Equation* equation = find_equation(name);
+void Algorithm::erase_equation(Symbol wanted) {
+  const Equation* equation = find_equation(wanted);
   if (!equation) return;
   const auto place = static_cast<std::size_t>(equation - equations.data());
   equations.erase(equations.begin() + static_cast<std::ptrdiff_t>(place));

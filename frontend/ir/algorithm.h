@@ -152,7 +152,7 @@ struct Algorithm {
   std::optional<ScalarType> type_of(Symbol name) const;
   // Puts equations before number `place`, into the loops around that one.
   void insert_equations(std::size_t place, const std::vector<Equation>& added);
-  void erase_equation(Symbol name);
+  void erase_equation(Symbol equation);
   // Whether an equation or a loop uses a tensor of the equation.
   bool is_used(const Equation& equation) const;
   std::vector<const Equation*> outputs() const;
