@@ -69,7 +69,10 @@ std::string contract_text(const program::Dispatch& dispatch, const TargetFacts& 
   for (std::size_t i = 0; i < names.size(); ++i) {
     const program::Parameter& parameter = program.parameters[i];
     const std::string own(parameter.name.text());
-    line("  " + names[i] + ": " + (parameter.is_output ? "output " : "input ") +
+    line("  " + names[i] + ": " +
+         (parameter.is_inout    ? "in and out "
+          : parameter.is_output ? "output "
+                                : "input ") +
          shape_text(parameter) + (own == names[i] ? "" : ", `" + own + "` of the algorithm"));
   }
   line("Extents, read from the shapes:");

@@ -246,11 +246,13 @@ class Entry {
     } else if (c.kind == CheckKind::Monotone) {
       refuse_if("at % row != 0 && value < (int64_t)values[at - 1]", c, expected, "at");
     } else {
-      // What a row has seen is forgotten where the next begins; ValueRange gave each value a byte.
+      // What a row has seen is forgotten where the next begins, by its values, since the range may be long;
+      // ValueRange gave each value a byte.
       lines_.add("unsigned char *seen = (unsigned char *)workspace;");
-      lines_.open("if (at % row == 0) {");
-      lines_.add("for (int64_t v = 0; v < end - least; ++v) seen[v] = 0;");
-      lines_.close();
+      lines_.add("if (at == 0) for (int64_t v = 0; v < end - least; ++v) seen[v] = 0;");
+      lines_.add(
+          "else if (at % row == 0) for (int64_t i = at - row; i < at; ++i) seen[(int64_t)values[i] - "
+          "least] = 0;");
       refuse_if("seen[value - least] != 0", c, expected, "at");
       lines_.add("seen[value - least] = 1;");
     }
