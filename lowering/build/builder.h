@@ -40,6 +40,7 @@ struct Region {
 struct Binding {
   Symbol buffer;
   std::vector<Expr> lower;  // empty: the buffer is the whole tensor
+  std::vector<Expr> leading;  // indices before those of the cell: which of several tensors
   std::vector<Expr> extents;  // of the buffer
   // How many cells of each of its dimensions are sure to hold a value; null: nothing is known.
   std::vector<Expr> filled;
@@ -136,8 +137,25 @@ class Builder {
   Result<Ok> fits_host() const;
   void inline_equations();
   Binding own_binding(const tree::Nest& nest, Symbol tensor, const Region& region);
-  Result<Stmt> emit_roots(std::size_t first, Env& env);
+  using Rest = std::function<Result<Stmt>(Env&)>;
+  // The nests at the root in order, each in the loops of the algorithm around it; a local equation's buffer
+  // lives for all that follow. Positions in roots_ [first, last), and loops from number `loop` on.
+  Result<Stmt> emit_roots(std::size_t first, std::size_t last, std::size_t loop, Env& env,
+                          const Rest& rest);
+  // iterations.cpp
+  Result<Stmt> emit_loop(std::size_t loop, Env& env, const Rest& rest);
+  Stmt emit_copy(const Env& env, Symbol from, Symbol to);
+  Symbol written_in_place(const ir::Loop& loop, const ir::Carry& carry) const;
+  // in_place.cpp
+  bool may_be_in_place(const ir::Equation& output) const;
+  Result<Stmt> with_old_values(Env& env, const Rest& rest);
+  bool is_inlined(Symbol equation) const;
+  // With what is inlined in place of its reads.
+  Expr through_inlining(Expr expr) const;
+  void find_roots();
 
+  std::vector<const tree::Nest*>
+      roots_;  // of an algorithm with loops: one for each equation, or null
   std::vector<ir::Equation> equations_;  // after inlining
   std::vector<program::Intrinsic> intrinsics_;
   std::unordered_set<Symbol> used_names_;

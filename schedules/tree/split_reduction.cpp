@@ -135,7 +135,8 @@ class Splitting {
     }
     position->value = context_.cast(equation_->type, fold_chunks(part, some));
     for (const ir::Equation& e : added) out.added.push_back(e.name);
-    out.algorithm.equations.insert(position, added.begin(), added.end());
+    out.algorithm.insert_equations(
+        static_cast<std::size_t>(position - out.algorithm.equations.begin()), added);
     out.reshaped = step_.equation;
     return out;
   }
@@ -243,6 +244,7 @@ class Splitting {
     part.type = fold_->type;
     part.parts = parts_below(context_, algorithm_, name, *fold_);
     part.is_output = false;
+    part.into = {};
     part.value = context_.fold(fold);
     return part;
   }
