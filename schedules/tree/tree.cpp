@@ -126,9 +126,11 @@ void order_nests(Tree& tree) {
   };
   const auto earlier = [&](Symbol a, Symbol b) { return position(a) < position(b); };
   for (Set& set : tree.sets) std::stable_sort(set.members.begin(), set.members.end(), earlier);
-  std::stable_sort(tree.sets.begin(), tree.sets.end(), [&](const Set& a, const Set& b) {
-    return !a.members.empty() && !b.members.empty() && earlier(a.members[0], b.members[0]);
-  });
+  const auto first = [&](const Set& set) {
+    return set.members.empty() ? tree.nests.size() : position(set.members[0]);
+  };
+  std::stable_sort(tree.sets.begin(), tree.sets.end(),
+                   [&](const Set& a, const Set& b) { return first(a) < first(b); });
 }
 
 }  // namespace tilewright::tree
