@@ -177,7 +177,18 @@ class LlvmOperations : public EachTarget {
 
 TEST_P(LlvmOperations, InVectorLanes) { check(operation_cases, true); }
 TEST_P(LlvmOperations, OnScalars) { check(operation_cases, false); }
-TEST_P(LlvmOperations, CastsInVectorLanes) { check(cast_cases, true); }
+// LlvmConversions converts every value between float types in lanes.
+TEST_P(LlvmOperations, CastsInVectorLanes) {
+  check(
+      [](ScalarType type) {
+        std::vector<Case> cases = cast_cases(type);
+        std::erase_if(cases, [&](const Case& c) {
+          return ir::is_float(type) && ir::is_float(*ir::parse_type(c.result));
+        });
+        return cases;
+      },
+      true);
+}
 // Each host target has every second case: one by one the targets differ little.
 TEST_P(LlvmOperations, CastsOnScalars) {
   const std::size_t part = GetParam() == std::string("x86-64-v3") ? 0 : 1;
