@@ -131,6 +131,7 @@ llvm::Function* make_value_check(ModuleState& state, program::CheckKind kind, Sc
                                  int argument) {
   const std::string name = std::string(state.program.name.text()) + ".values" +
                            std::to_string(argument) + "." + std::to_string(static_cast<int>(kind));
+  if (llvm::Function* made = state.module.getFunction(name)) return made;
   return ValueCheck(state, kind, type, name).make();
 }
 
