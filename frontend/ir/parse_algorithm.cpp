@@ -323,7 +323,8 @@ bool AlgorithmReader::sort(const Token& name, const Head& head, bool is_output,
     equation.span = cursor_.span_from(begin);
     if (fresh) algorithm_.equations.push_back(std::move(equation));
   }
-  if (made.equations.empty()) names_.declare(name, {Meaning::Kind::Broken, ScalarType::Index, 0, name.span});
+  if (made.equations.empty())
+    names_.declare(name, {Meaning::Kind::Broken, ScalarType::Index, 0, name.span});
   return true;
 }
 
