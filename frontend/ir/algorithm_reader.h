@@ -11,6 +11,7 @@
 #include "frontend/ir/elaborate.h"
 #include "frontend/ir/expr_syntax.h"
 #include "frontend/ir/inline_call.h"
+#include "frontend/ir/sort_equations.h"
 #include "frontend/ir/verify.h"
 
 namespace tilewright::ir {
@@ -71,7 +72,7 @@ class AlgorithmReader {
   bool sort(const Token& name, const Head& head, bool is_output, std::uint32_t begin);
 
   // Empty after reporting.
-  std::vector<Equation> sorted(const Token& name, const Head& head);
+  SortedEquations sorted(const Token& name, const Head& head);
   bool equation(const Token& name, bool is_output, std::uint32_t begin);
 
   // The equation's own name stands for no tensor, but is taken.

@@ -7,35 +7,12 @@
 #include <cmath>
 
 #include "frontend/ir/index_math.h"
+#include "frontend/ir/random.h"
 #include "frontend/ir/reduction.h"
 
 namespace tilewright::ir {
 
 namespace {
-
-// splitmix64: the same numbers on every machine, unlike the distributions of <random>.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t x = state_ += 0x9e3779b97f4a7c15ULL;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
-  }
-  // low <= result <= high.
-  int between(int low, int high) {
-    return low + static_cast<int>(next() % static_cast<std::uint64_t>(high - low + 1));
-  }
-  bool chance(int percent) { return between(1, 100) <= percent; }
-  template <class T>
-  const T& pick(const std::vector<T>& values) {
-    return values[static_cast<std::size_t>(between(0, static_cast<int>(values.size()) - 1))];
-  }
-
- private:
-  std::uint64_t state_;
-};
 
 // A variable in scope and a size that it stays below.
 struct BoundVar {
@@ -713,30 +690,6 @@ class Generator {
 
 Algorithm random_algorithm(Context& context, std::uint64_t seed, const GenerateOptions& options) {
   return Generator(context, seed, options).run();
-}
-
-std::optional<Bindings> random_bindings(const Algorithm& algorithm, std::uint64_t seed,
-                                        std::int64_t limit) {
-  constexpr std::int64_t kFavoured[] = {0, 1, 2, 3, 5, 7, 8, 11, 13, 16, 17, 31, 61, 127};
-  Random random(seed);
-  for (int attempt = 0; attempt < 64; ++attempt) {
-    Bindings bindings;
-    for (const ExtentDecl& extent : algorithm.extents) {
-      const std::int64_t most = std::min(extent.max.value_or(INT64_MAX), extent.min + limit);
-      std::int64_t size = random.chance(70)
-                              ? kFavoured[random.between(0, 13)]
-                              : static_cast<std::int64_t>(random.next() >> 1) % (limit + 1);
-      size = std::clamp(size, extent.min, std::max(extent.min, most));
-      size = floor_div(size, extent.multiple_of) * extent.multiple_of;
-      if (size < extent.min) size += extent.multiple_of;
-      bindings[extent.name] = size;
-      if (extent.max && size > *extent.max) return std::nullopt;
-    }
-    const bool good = std::all_of(algorithm.requirements.begin(), algorithm.requirements.end(),
-                                  [&](Expr r) { return evaluate_extents(r, bindings) != 0; });
-    if (good) return bindings;
-  }
-  return std::nullopt;
 }
 
 }  // namespace tilewright::ir

@@ -303,24 +303,32 @@ bool AlgorithmReader::is_sort(const Syntax& value) const {
 
 bool AlgorithmReader::sort(const Token& name, const Head& head, bool is_output,
                            std::uint32_t begin) {
-  std::vector<Equation> made = sorted(name, head);
-  bool fresh = !made.empty();
-  for (Equation& equation : made) {
+  SortedEquations made = sorted(name, head);
+  bool fresh = !made.equations.empty();
+  for (Loop& loop : made.loops) {
+    loop.first += algorithm_.equations.size();
+    loop.last += algorithm_.equations.size();
+    loop.span = cursor_.span_from(begin);
+    algorithm_.loops.push_back(std::move(loop));
+  }
+  for (Equation& equation : made.equations) {
     Token token = name;
     token.text = equation.name.text();
-    fresh = names_.declare(token, {Meaning::Kind::Tensor, equation.type, equation.indices.size(),
-                                   name.span}) &&
+    fresh = (equation.parts.empty() ? names_.declare(token, {Meaning::Kind::Tensor, equation.type,
+                                                             equation.indices.size(), name.span})
+                                    : declare_parts(token, equation)) &&
             fresh;
     equation.is_output = is_output && equation.name.text() == name.text;
     if (equation.name.text() == name.text) equation.into = head.into;
     equation.span = cursor_.span_from(begin);
     if (fresh) algorithm_.equations.push_back(std::move(equation));
   }
-  if (made.empty()) names_.declare(name, {Meaning::Kind::Broken, ScalarType::Index, 0, name.span});
+  if (made.equations.empty())
+    names_.declare(name, {Meaning::Kind::Broken, ScalarType::Index, 0, name.span});
   return true;
 }
 
-std::vector<Equation> AlgorithmReader::sorted(const Token& name, const Head& head) {
+SortedEquations AlgorithmReader::sorted(const Token& name, const Head& head) {
   const Syntax& value = *head.value;
   const FoldSyntax& fold = *value.fold;
   const bool plain = fold.vars.size() == 1 && !fold.bounds[0] && !fold.where && !fold.on_empty &&

@@ -40,6 +40,7 @@
 #include "frontend/ir/monoid_laws.h"
 #include "frontend/ir/reduction.h"
 #include "frontend/ir/text.h"
+#include "frontend/ir/verify_storage.h"
 #include "frontend/ir/walk.h"
 
 namespace tilewright::ir {
@@ -203,35 +204,9 @@ class Verifier {
   }
 
   void verify_facts(const Input& input) {
-    const Facts& facts = input.facts;
-    if (!facts.any() && !facts.clamp && !facts.assumed) return;
-    const std::string name = in_backticks(input.name.text());
-    auto refuse = [&](std::string message, std::string remedy) {
-      Diagnostic d = finding(Code::FactForm, std::move(message), std::move(remedy));
-      d.span = input.span;
-      out_.push_back(std::move(d));
-    };
-    if (!is_integer(input.type))
-      return refuse("a fact about the values of " + name + ", which is no tensor of integers",
-                    "declare facts of what others use as indices");
-    if (is_packed(input.type))
-      return refuse("a fact about the values of " + name + ", whose elements share bytes",
-                    "declare none: the type itself bounds the values");
-    if (!facts.any() || (facts.clamp && !facts.lower))
-      return refuse(facts.clamp ? "`clamp` of " + name + " without a range"
-                                : "`assumed` of " + name + " without a fact",
-                    "write the range, as in `range 0 .. N clamp`");
-    if ((facts.monotone || facts.injective) && input.shape.empty())
-      return refuse("an order of the values of " + name + ", which has one",
-                    "declare it of a tensor with a dimension");
-    if (facts.injective && (!facts.lower || facts.clamp))
-      return refuse("`injective` of " + name +
-                        (facts.clamp ? " with `clamp`, which may join values" : " without a range"),
-                    "write `range 0 .. N injective`");
-    if (facts.clamp && facts.assumed)
-      return refuse("`clamp` of " + name + " is done, not assumed", "drop one of the two");
-    if (!facts.lower) return;
-    for (Expr bound : {facts.lower, facts.upper}) verify_shape(bound);
+    if (auto wrong = wrong_facts(input)) return out_.push_back(std::move(*wrong));
+    if (!input.facts.lower) return;
+    for (Expr bound : {input.facts.lower, input.facts.upper}) verify_shape(bound);
   }
 
   // Reads and constants under selects.
@@ -360,32 +335,6 @@ class Verifier {
     loop_vars_.erase(loop.var);
   }
 
-  void verify_into(const Equation& equation) {
-    if (!equation.into.valid()) return;
-    const Input* input = algorithm_.find_input(equation.into);
-    const std::string name = in_backticks(equation.into.text());
-    auto refuse = [&](const std::string& message, std::string remedy) {
-      Diagnostic d = finding(Code::InPlaceForm, message, std::move(remedy));
-      d.span = equation.span;
-      out_.push_back(std::move(d));
-    };
-    if (!input)
-      return refuse(name + " is no input", "name an input, whose storage the output takes");
-    if (!equation.is_output || !equation.parts.empty())
-      return refuse(in_backticks(equation.name.text()) +
-                        (equation.is_output ? " is several tensors" : " is no output"),
-                    "give out one tensor in an equation of its own");
-    if (!(input->shape == equation.shape) || input->type != equation.type)
-      return refuse(in_backticks(equation.name.text()) + " has another type or shape than " + name,
-                    "give both the same");
-    if (input->is_const || input->facts.any())
-      return refuse(name + (input->is_const ? " is `const`" : " has declared facts") +
-                        ", which its new value need not have",
-                    "drop the declaration, or give out a tensor of its own");
-    if (algorithm_.new_value(equation.into) != &equation)
-      refuse("two outputs go into " + name, "give one of them storage of its own");
-  }
-
   void verify_requirement(Expr root) {
     span_ = {};
     expr_spans_ = spans_ ? &spans_->requirements : nullptr;
@@ -426,7 +375,7 @@ class Verifier {
                      "convert it to the declared type"));
     verify_parts(equation, fold);
     verify_view(equation);
-    verify_into(equation);
+    if (auto wrong = wrong_into(algorithm_, equation)) out_.push_back(std::move(*wrong));
     for (const TensorPart& part : equation.tensors())
       tensors_[part.name] = {part.type, equation.indices.size()};
   }
