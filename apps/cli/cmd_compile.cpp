@@ -96,6 +96,7 @@ class Compile final : public Verb {
       return true;
     }
     session.progress("checking against the algorithm");
+    check_.derived = work.derived();
     auto report =
         session.take(check::check_program(work.context(), work.algorithm(), work.program(), check_),
                      work.algorithm_source());

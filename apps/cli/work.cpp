@@ -16,6 +16,7 @@
 #include "lowering/program/verify.h"
 #include "schedules/directives/text.h"
 #include "schedules/polyhedra/check_reads.h"
+#include "schedules/tree/derive.h"
 
 namespace tilewright::cli {
 
@@ -218,6 +219,11 @@ bool Work::check_guards(const ir::Bindings& sizes) {
 
 bool Work::lower(std::string_view without) {
   if (!session_.take(poly::check_reads(polyhedra_, algorithm_), algorithm_source())) return false;
+  if (tree::rounds_otherwise(algorithm_, schedule_.tree.algebra)) {
+    derived_ = session_.take(tree::derive(context_, algorithm_, schedule_.tree.algebra),
+                             schedule_source());
+    if (!derived_) return false;
+  }
   times_.clear();
   const double begin = now();
   auto built = session_.take(build::build(context_, polyhedra_, algorithm_, schedule_),

@@ -52,6 +52,8 @@ class Work {
 
   ir::Context& context() { return context_; }
   const ir::Algorithm& algorithm() const { return algorithm_; }
+  // What the schedule's algebraic steps make of it, where they round otherwise; else null.
+  const ir::Algorithm* derived() const { return derived_ ? &*derived_ : nullptr; }
   const tree::Schedule& schedule() const { return schedule_; }
   const program::Program& program() const { return program_; }
   const Source* algorithm_source() const {
@@ -93,6 +95,7 @@ class Work {
   ir::Context context_;
   poly::Context polyhedra_;
   ir::Algorithm algorithm_;
+  std::optional<ir::Algorithm> derived_;
   std::string algorithm_hash_;
   tree::Schedule schedule_;
   program::Program program_;

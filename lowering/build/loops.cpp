@@ -58,6 +58,17 @@ tree::Loop NestEmitter::plain_loop(std::size_t index) const {
 }
 
 Result<Stmt> NestEmitter::loop(std::size_t index, Point& point, const Continue& body) {
+  const tree::Loop& l = nest_.loops[index];
+  TILEWRIGHT_TRY(out, one_version(index, point, body));
+  for (auto version = l.versions.rbegin(); version != l.versions.rend(); ++version) {
+    TILEWRIGHT_TRY(special,
+                   builder_.under(*version, [&] { return one_version(index, point, body); }));
+    out = program::make_if(context_, *version, special, out);
+  }
+  return out;
+}
+
+Result<Stmt> NestEmitter::one_version(std::size_t index, Point& point, const Continue& body) {
   const tree::Loop l = plain_loop(index);
   const Expr zero = context_.index(0);
   if (is_constant_kind(l.kind)) {

@@ -57,8 +57,9 @@ class NestEmitter {
  private:
   // loops.cpp
   Result<Stmt> level(std::size_t depth, Point& point);
-  // One loop of the nest around `body`; a peeled loop gives two.
+  // One loop of the nest around `body`; a peeled loop gives two, a specialized one a copy for each version.
   Result<Stmt> loop(std::size_t index, Point& point, const Continue& body);
+  Result<Stmt> one_version(std::size_t index, Point& point, const Continue& body);
   Result<Stmt> one_loop(const tree::Loop& loop, Point point, Expr lower, Expr upper, bool constant,
                         const Continue& body);
   // Gives the loop a value at the point, and adds the guards that it brings.

@@ -27,6 +27,9 @@ struct Options {
   std::uint64_t seed = 1;
   // Not empty: only these sizes, whatever they cost.
   std::vector<ir::Bindings> sizes;
+  // What algebraic steps made of the algorithm, where they round otherwise: its values are compared with those of
+  // the algorithm too, and the Program is held to its bound.
+  const ir::Algorithm* derived = nullptr;
   // With `sizes`: inputs of wide magnitude in every run, as in the round that a plan adds.
   bool wide = false;
 };

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "frontend/ir/walk.h"
 #include "schedules/directives/text.h"
 
 namespace tilewright::directives {
@@ -29,6 +30,8 @@ class Generator {
 
   RandomSchedule run(int wanted) {
     const int goal = between(0, wanted);
+    // Algebra wants loops that nothing has touched.
+    if (goal > 0 && chance(40)) algebra();
     for (int attempt = 0; attempt < 4 * goal && count() < goal; ++attempt) step();
     tree::order_nests(tree());
     return std::move(out_);
@@ -36,6 +39,7 @@ class Generator {
 
  private:
   tree::Tree& tree() { return out_.schedule.tree; }
+  const ir::Algorithm& algorithm() { return tree().algorithm(algorithm_); }
   int count() const { return static_cast<int>(out_.applied.size()); }
 
   // splitmix64: the same numbers on every machine.
@@ -82,7 +86,7 @@ class Generator {
   void step() {
     const tree::Nest& nest = any_nest();
     if (nest.loops.empty() && !chance(30)) return;
-    switch (between(0, 18)) {
+    switch (between(0, 21)) {
       case 0:
       case 1: return split(nest);
       case 2: return tile(nest);
@@ -101,8 +105,74 @@ class Generator {
       case 15:
       case 16: return register_tile(nest);
       case 17: return vector_fold(nest);
+      case 18: return specialize(nest);
+      case 19: return algebra();
+      case 20: return mapping(nest);
       default: return peel(nest);
     }
+  }
+
+  void algebra() {
+    const tree::Nest& nest = any_nest();
+    const std::vector<Symbol> vars = fold_vars(nest);
+    if (nest.stage) return;
+    const int kind = between(0, 5);
+    if (kind < 3 && !vars.empty()) {
+      const Symbol name = nest.name;
+      const bool again = chance(20);
+      const Symbol outer = fresh('o');
+      if (!attempt(SplitReduction{{name, pick(vars), {}}, factor(), outer, fresh('t')})) return;
+      if (again) attempt(SplitReduction{{name, outer, {}}, factor(), fresh('o'), fresh('t')});
+      return;
+    }
+    const auto reads = ir::reads(algorithm().find_equation(nest.name)->value);
+    if (reads.empty()) return;
+    if (kind == 3 && !nest.loops.empty()) {
+      const Symbol tensor = pick(reads)->tensor;
+      const ir::Equation* equation = algorithm().definition(tensor);
+      attempt(Recompute{equation ? equation->name : tensor, loop_of(nest, any_index(nest))});
+      return;
+    }
+    // A factor may stand behind elementwise equations.
+    if (vars.empty()) return;
+    const Symbol name = nest.name;
+    std::vector<Symbol> tensors;
+    for (const ir::Input& input : algorithm().inputs) tensors.push_back(input.name);
+    for (const ir::Equation& equation : algorithm().equations)
+      for (const ir::TensorPart& part : equation.tensors()) tensors.push_back(part.name);
+    for (Symbol tensor : tensors)
+      if (attempt(Defer{tensor, name})) return;
+  }
+
+  // Few: the host has no use for them, so build refuses.
+  void mapping(const tree::Nest& nest) {
+    if (!chance(30)) return;
+    const int kind = between(0, 4);
+    if (kind == 0 && !nest.loops.empty())
+      attempt(Bind{loop_of(nest, any_index(nest)), static_cast<tree::Scope>(between(1, 8))});
+    if (kind == 1 && nest.at) attempt(Ring{nest.name, between(1, 4)});
+    if (kind == 2 && nest.stage) attempt(Async{nest.name});
+    if (kind == 3 && nest.at) attempt(Keep{nest.name, {}, static_cast<tree::Space>(between(2, 5))});
+    if (kind != 4) return;
+    std::vector<Symbol> roots;
+    for (const tree::Nest& n : tree().nests)
+      if (!n.at) roots.push_back(n.name);
+    attempt(Kernel{words(roots)});
+  }
+
+  void specialize(const tree::Nest& nest) {
+    if (nest.loops.empty() || algorithm_.extents.empty()) return;
+    const ir::Expr extent = context_.extent(pick(algorithm_.extents).name);
+    std::vector<ir::Expr> conditions;
+    const int wanted = chance(20) ? 2 : 1;
+    for (int i = 0; i < wanted; ++i) {
+      const ir::Expr by = context_.index(factor());
+      conditions.push_back(chance(60) ? context_.op(ir::OpCode::Eq, {context_.floor_mod(extent, by),
+                                                                     context_.index(0)})
+                           : chance(50) ? context_.le(by, extent)
+                                        : context_.op(ir::OpCode::Eq, {extent, by}));
+    }
+    attempt(Specialize{loop_of(nest, chance(50) ? 0 : any_index(nest)), conditions, {}});
   }
 
   void split(const tree::Nest& nest) {
@@ -159,8 +229,8 @@ class Generator {
     return chance(10);
   }
 
-  std::vector<Symbol> fold_vars(const tree::Nest& nest) const {
-    const ir::Equation* equation = nest.stage ? nullptr : algorithm_.find_equation(nest.name);
+  std::vector<Symbol> fold_vars(const tree::Nest& nest) {
+    const ir::Equation* equation = nest.stage ? nullptr : algorithm().find_equation(nest.name);
     return equation ? tree::fold_variables(*equation) : std::vector<Symbol>();
   }
 
@@ -252,8 +322,8 @@ class Generator {
 
   void stage() {
     std::vector<Symbol> tensors;
-    for (const ir::Input& input : algorithm_.inputs) tensors.push_back(input.name);
-    for (const ir::Equation& equation : algorithm_.equations)
+    for (const ir::Input& input : algorithm().inputs) tensors.push_back(input.name);
+    for (const ir::Equation& equation : algorithm().equations)
       for (const ir::TensorPart& part : equation.tensors()) tensors.push_back(part.name);
     const tree::Nest& owner = any_nest();
     if (owner.loops.empty()) return;
@@ -262,7 +332,7 @@ class Generator {
     copy.at = loop_of(owner, any_index(owner));
     copy.buffer = fresh('p');
     copy.stage.pad = chance(50);
-    for (std::size_t i = 0; i < algorithm_.shape_of(copy.stage.tensor)->size(); ++i) {
+    for (std::size_t i = 0; i < algorithm().shape_of(copy.stage.tensor)->size(); ++i) {
       const Symbol dim = context_.symbol("d" + std::to_string(i));
       copy.stage.dims.push_back(dim);
       if (chance(65)) {
@@ -277,6 +347,9 @@ class Generator {
     for (std::size_t i = layout.size(); i > 1; --i)
       std::swap(layout[i - 1],
                 layout[static_cast<std::size_t>(between(0, static_cast<int>(i) - 1))]);
+    for (int i = 0; !layout.empty() && i < 2 && chance(25); ++i)
+      copy.stage.swizzles.push_back(
+          {pick(layout).name, between(0, 2), pick(layout).name, between(0, 3), between(1, 3)});
     attempt(std::move(copy));
   }
 

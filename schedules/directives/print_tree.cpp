@@ -18,11 +18,21 @@ std::string_view kind_keyword(tree::LoopKind kind) {
   __builtin_unreachable();
 }
 
+std::string text_of(const tree::AlgebraStep& step) {
+  if (const auto* s = std::get_if<tree::SplitReductionStep>(&step))
+    return SplitReduction{{s->equation, s->var, {}}, s->factor, s->outer, s->inner}.print();
+  if (const auto* s = std::get_if<tree::DeferStep>(&step))
+    return Defer{s->tensor, s->equation}.print();
+  const auto& s = std::get<tree::RecomputeStep>(step);
+  return "recompute " + text_of(s.equation) + " for " + text_of(s.reader);
+}
+
 class TreePrinter {
  public:
   explicit TreePrinter(const tree::Tree& tree) : tree_(tree) {}
 
   std::string run(TextWriter& writer) {
+    for (const tree::AlgebraStep& step : tree_.algebra) writer.line(text_of(step));
     for (Symbol name : tree_.inlined) writer.line("inline " + text_of(name));
     for (const tree::Nest& nest : tree_.nests)
       if (!nest.at) print_nest(writer, nest);
@@ -46,7 +56,12 @@ class TreePrinter {
                     text_of(f.fused));
       }
     }
+    if (nest.kernel.valid()) writer.line("kernel " + text_of(nest.kernel));
     if (nest.in_register) writer.line("in register");
+    if (nest.space != tree::Space::None)
+      writer.line("in " + std::string(tree::space_text(nest.space)));
+    if (nest.ring != 1) writer.line("ring " + std::to_string(nest.ring));
+    if (nest.is_async) writer.line("async");
     if (!nest.keep.empty()) {
       std::string line = "keep ";
       for (std::size_t i = 0; i < nest.keep.size(); ++i)
@@ -70,7 +85,11 @@ class TreePrinter {
     }
     const tree::Loop& loop = nest.loops[depth];
     writer.open(std::string(kind_keyword(loop.kind)) + " " + text_of(loop.name) +
-                (loop.peel ? " peel {" : " {"));
+                (loop.peel ? " peel" : "") +
+                (loop.scope == tree::Scope::None
+                     ? ""
+                     : " bind " + std::string(tree::scope_text(loop.scope))) +
+                (loop.versions.empty() ? "" : " when " + print_conditions(loop.versions)) + " {");
     for (const tree::Nest& placed : tree_.nests)
       if (placed.at && placed.at->nest == nest.name && placed.at->loop == loop.name)
         print_nest(writer, placed);

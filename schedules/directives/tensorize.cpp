@@ -77,15 +77,14 @@ struct Judge {
     TILEWRIGHT_CHECK_OK(loops());
     const ir::Fold& fold = *equation.fold();
     if (!fold.is_plain())
-      return mismatch(Code::TensorizeMismatch, directive.span,
-                      in_backticks(nest.name.text()) +
-                          " does not reduce one value over all of its bounds",
-                      "tensorize such a reduction", {{"instruction", instruction.name}});
+      return mismatch(
+          Code::TensorizeMismatch, directive.span,
+          in_backticks(nest.name.text()) + " does not reduce one value over all of its bounds",
+          "tensorize such a reduction", {{"instruction", instruction.name}});
     if (fold.monoid_kind() != meaning.monoid || fold.type != meaning.result.type)
       return mismatch(Code::TensorizeMismatch, directive.span,
-                      in_backticks(nest.name.text()) + " is a " +
-                          std::string(fold.monoid.text()) + " in " +
-                          std::string(ir::type_text(fold.type)) + ", " +
+                      in_backticks(nest.name.text()) + " is a " + std::string(fold.monoid.text()) +
+                          " in " + std::string(ir::type_text(fold.type)) + ", " +
                           in_backticks(instruction.name) + " adds to a " +
                           std::string(ir::monoid_text(meaning.monoid)) + " in " +
                           std::string(ir::type_text(meaning.result.type)),

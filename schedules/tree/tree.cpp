@@ -5,6 +5,26 @@
 
 namespace tilewright::tree {
 
+namespace {
+constexpr std::string_view kScopes[] = {"none", "lane",    "warp", "warpgroup", "block",
+                                        "pair", "cluster", "core", "device"};
+constexpr std::string_view kSpaces[] = {"none",   "register",   "shared",
+                                        "tensor", "scratchpad", "accumulator"};
+
+// `none` is no word of a schedule.
+template <class T, std::size_t N>
+std::optional<T> find_in(const std::string_view (&names)[N], std::string_view text) {
+  const auto it = std::find(std::begin(names) + 1, std::end(names), text);
+  return it == std::end(names) ? std::nullopt
+                               : std::optional(static_cast<T>(it - std::begin(names)));
+}
+}  // namespace
+
+std::string_view scope_text(Scope scope) { return kScopes[static_cast<std::size_t>(scope)]; }
+std::string_view space_text(Space space) { return kSpaces[static_cast<std::size_t>(space)]; }
+std::optional<Scope> find_scope(std::string_view text) { return find_in<Scope>(kScopes, text); }
+std::optional<Space> find_space(std::string_view text) { return find_in<Space>(kSpaces, text); }
+
 const Loop* Nest::find_loop(Symbol loop) const {
   auto it = std::find_if(loops.begin(), loops.end(), [&](const Loop& l) { return l.name == loop; });
   return it == loops.end() ? nullptr : &*it;
@@ -46,15 +66,17 @@ std::vector<Symbol> ordered_dimensions(const ir::Equation& equation) {
                    : std::vector<Symbol>(fold->vars.begin(), fold->vars.end());
 }
 
+Nest default_nest(const ir::Equation& equation) {
+  Nest nest;
+  nest.name = equation.name;
+  for (Symbol dim : dimensions(equation)) nest.loops.push_back({dim, LoopKind::Serial, false});
+  return nest;
+}
+
 Tree default_tree(const ir::Algorithm& algorithm) {
   Tree tree;
-  for (const ir::Equation& equation : algorithm.equations) {
-    if (equation.is_view) continue;
-    Nest nest;
-    nest.name = equation.name;
-    for (Symbol dim : dimensions(equation)) nest.loops.push_back({dim, LoopKind::Serial, false});
-    tree.nests.push_back(std::move(nest));
-  }
+  for (const ir::Equation& equation : algorithm.equations)
+    if (!equation.is_view) tree.nests.push_back(default_nest(equation));
   return tree;
 }
 

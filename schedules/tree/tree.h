@@ -11,6 +11,7 @@
 //   split d by f as o, i:  d = o * f + i, 0 <= i < f;   fuse o, i as f:  o = f / extent(i), i = f % extent(i).
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -38,6 +39,17 @@ struct Places {
 
 enum class LoopKind : std::uint8_t { Serial, Parallel, Vector, Unrolled };
 
+// Who runs the iterations of a bound loop, one each: from narrow to wide. Pair: two blocks that work as one. Core:
+// of an accelerator. Device: of a mesh.
+enum class Scope : std::uint8_t { None, Lane, Warp, Warpgroup, Block, Pair, Cluster, Core, Device };
+std::string_view scope_text(Scope scope);  // "lane", ...
+std::optional<Scope> find_scope(std::string_view text);
+
+// Where a placed equation or a staged copy lives; None: where build puts it.
+enum class Space : std::uint8_t { None, Register, Shared, Tensor, Scratchpad, Accumulator };
+std::string_view space_text(Space space);  // "register", ...
+std::optional<Space> find_space(std::string_view text);
+
 // `split parent by factor as outer, inner`. Factor >= 1.
 struct SplitStep {
   Symbol parent;
@@ -59,6 +71,44 @@ struct FuseStep {
 
 using Step = std::variant<SplitStep, FuseStep>;
 
+// Algebraic steps: each makes another algorithm with the same outputs (derive.h), whose equations the nests
+// name. They come before all else in a tree.
+
+// `split_reduction c.k by 64 as ko, ki`: c.part folds a chunk of 64, c folds the partial results over ko.
+struct SplitReductionStep {
+  Symbol equation;
+  Symbol var;
+  std::int64_t factor = 1;
+  Symbol outer;
+  Symbol inner;
+  Place place = {};
+  friend bool operator==(const SplitReductionStep&, const SplitReductionStep&) = default;
+};
+
+// `defer total out of o`: o.sum folds without the factors that read `total`; o applies them once.
+struct DeferStep {
+  Symbol tensor;
+  Symbol equation;
+  Place place = {};
+  friend bool operator==(const DeferStep&, const DeferStep&) = default;
+};
+
+// `recompute e for y`: y reads y.e, a copy of the equation that nothing else reads.
+struct RecomputeStep {
+  Symbol equation;
+  Symbol reader;
+  Place place = {};
+  friend bool operator==(const RecomputeStep&, const RecomputeStep&) = default;
+};
+
+using AlgebraStep = std::variant<SplitReductionStep, DeferStep, RecomputeStep>;
+
+// What the steps of a tree make of its algorithm: a function of both, so no content.
+struct Derived {
+  std::shared_ptr<const ir::Algorithm> algorithm;
+  friend bool operator==(const Derived&, const Derived&) { return true; }
+};
+
 struct Loop {
   Symbol name;
   LoopKind kind = LoopKind::Serial;
@@ -66,6 +116,12 @@ struct Loop {
       false;  // full iterations first, without the guards of the loops inside; then the last partial one
   Place marked = {};  // what gave it its kind
   Place peeled = {};
+  // `specialize c.i when N % 8 == 0`: the loop once for each condition, in which it is known to hold, and once
+  // for all other sizes; the first that holds runs.
+  std::vector<Expr> versions = {};
+  Places version_places = {};
+  Scope scope = Scope::None;  // `bind c.it to block`
+  Place bound = {};
   friend bool operator==(const Loop&, const Loop&) = default;
 };
 
@@ -87,6 +143,20 @@ struct LayoutComponent {
   friend bool operator==(const LayoutComponent&, const LayoutComponent&) = default;
 };
 
+// `swizzle(j[2:5] by k[0:3])`: in the buffer bits 2, 3 and 4 of component j are changed (xor) by bits 0, 1 and 2
+// of component k. Several are applied in order.
+struct Swizzle {
+  Symbol target;
+  int target_bit = 0;
+  Symbol source;
+  int source_bit = 0;
+  int bits = 1;
+  Place place = {};
+  friend bool operator==(const Swizzle&, const Swizzle&) = default;
+};
+// Highest bit of a component that a swizzle may reach, plus one.
+inline constexpr int kMaxSwizzleBits = 16;
+
 // `stage tensor[dims] at nest.loop as buffer[layout] pad`: the region of the tensor that the nests below the
 // loop read, copied; their reads go to the copy. With `pad`, cells of the buffer outside the region hold zero,
 // so that whole tiles may be computed.
@@ -95,6 +165,7 @@ struct Stage {
   std::vector<Symbol> dims;
   std::vector<LayoutComponent> layout;
   bool pad = false;
+  std::vector<Swizzle> swizzles = {};
   Place tensor_place = {};
   Places dim_places = {};
   Places layout_places = {};
@@ -122,10 +193,18 @@ struct Nest {
   std::optional<Stage> stage;
   // A local equation whose whole region under `at` is small and constant may live in registers: `keep e in register`.
   bool in_register = false;
+  Space space = Space::None;  // `keep bp in shared`; registers are `in_register`
+  std::int64_t ring =
+      1;  // `ring bp by 3`: as many buffers, taken in turn by the iterations of the loop around
+  bool is_async = false;  // `async bp`: the copy runs while others go on
+  Symbol kernel;  // `kernel a, b, c`: of a nest at the root, the launch that holds it
   Place place = {};  // its name
   Place placed = {};  // what gave it `at`
   Places kept = {};  // of `keep`
-  Place registered = {};  // of `in_register`
+  Place registered = {};  // of `in_register` and `space`
+  Place ringed = {};
+  Place made_async = {};
+  Place launched = {};  // of `kernel`
 
   const Loop* find_loop(Symbol loop) const;
   Loop* find_loop(Symbol loop);
@@ -133,10 +212,16 @@ struct Nest {
 };
 
 struct Tree {
+  std::vector<AlgebraStep> algebra;
+  Derived derived;  // by `algebra`; none without steps
   std::vector<Nest> nests;  // producers before consumers; in the order of order_nests()
   std::vector<Symbol>
       inlined;  // equations substituted into their readers, sorted; views are without saying
 
+  // The algorithm whose equations the nests compute.
+  const ir::Algorithm& algorithm(const ir::Algorithm& original) const {
+    return derived.algorithm ? *derived.algorithm : original;
+  }
   const Nest* find(Symbol nest) const;
   Nest* find(Symbol nest);
   friend bool operator==(const Tree&, const Tree&) = default;
@@ -158,6 +243,7 @@ bool operator==(const Schedule& a, const Schedule& b);
 
 // Every equation but the views at the root, its loops serial in the order of its dimensions.
 Tree default_tree(const ir::Algorithm& algorithm);
+Nest default_nest(const ir::Equation& equation);
 
 // The order of nests that the text form has: a nest directly after the nests placed in its loops, which
 // stand outer loops first; nests of one place keep their order. Meaning is the same.
