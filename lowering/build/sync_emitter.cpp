@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/build/sync_emitter.h"
+
+#include <algorithm>
+
+#include "frontend/base/format.h"
+#include "frontend/ir/simplify.h"
+#include "lowering/program/text.h"
+#include "schedules/polyhedra/bounds.h"
+
+namespace tilewright::build {
+
+using poly::AffineExpr;
+using poly::BasicSet;
+using poly::Set;
+using program::ObjectKind;
+
+namespace {
+
+// Operations of one kind in flight at a time, at most.
+constexpr std::int64_t kMaxElements = 64;
+
+Failure refuse(const Item& item, const std::string& why, const std::string& remedy) {
+  return fail(Diagnostic{kEdgeNotKept,
+                         {},
+                         in_backticks(program::headline(item.stmt)) + " " + why,
+                         remedy,
+                         {},
+                         {}});
+}
+
+// The first buffer that an operation writes.
+std::string written_by(Stmt stmt) {
+  std::string out;
+  program::walk(stmt, [&](Stmt s) {
+    if (const auto* store = s.as<program::Store>(); store && out.empty()) out = store->buffer.text();
+  });
+  return out.empty() ? "copy" : out;
+}
+
+bool stands_in(const Item* item, const Item* owner) {
+  for (; item; item = item->parent)
+    if (item == owner) return true;
+  return false;
+}
+
+}  // namespace
+
+FreshNames::FreshNames(const program::Program& program) {
+  for (const ir::ExtentDecl& extent : program.extents) used_.emplace(extent.name.text());
+  for (const program::Parameter& parameter : program.parameters) used_.emplace(parameter.name.text());
+  program::walk(program.body, [&](Stmt s) {
+    for (Symbol name : program::bound_names(s)) used_.emplace(name.text());
+  });
+}
+
+Symbol FreshNames::make(ir::Context& context, const std::string& wanted) {
+  std::string name = wanted;
+  for (int i = 2; !used_.insert(name).second; ++i) name = wanted + "_" + std::to_string(i);
+  return context.symbol(name);
+}
+
+SyncEmitter::SyncEmitter(ir::Context& context, poly::Context& polyhedra, const Team& team,
+                         const SyncPlan& plan, Tells tells, FreshNames& names)
+    : context_(context),
+      polyhedra_(polyhedra),
+      team_(team),
+      plan_(plan),
+      tells_(tells),
+      names_(names),
+      statements_(team.statements()) {}
+
+// The innermost memory that the operation uses: it is awaited before that ends.
+const Item* SyncEmitter::owner_of(const Statement& operation) const {
+  const Item* out = &team_.root();
+  for (const Access& access : operation.accesses) {
+    const Item* alloc = team_.alloc_of(access.buffer);
+    if (alloc && stands_in(alloc, out)) out = alloc;
+  }
+  return out;
+}
+
+Result<std::vector<SyncEmitter::Count>> SyncEmitter::counts_of(const Statement& operation,
+                                                               const Item& owner) const {
+  BasicSet set;
+  (void)team_.constrain(operation.where, kFrom, set);
+  const Set facts = team_.facts();
+  std::vector<std::string> dims = team_.names(operation.where.loops, kFrom);
+  std::vector<Count> out;
+  std::vector<std::string> params = team_.params();
+  for (const Item* loop : operation.where.loops) {
+    const std::string name = Team::name(*loop, kFrom);
+    if (loop->bind() || !stands_in(loop, &owner)) continue;
+    Count count{loop, {}, {}};
+    TILEWRIGHT_TRY(of_loop, poly::intersect_params(polyhedra_, Set({team_.params(), dims}, set), facts));
+    std::vector<std::string> outer;
+    for (const Item* other : operation.where.loops) {
+      if (other == loop) break;
+      outer.push_back(Team::name(*other, kFrom));
+    }
+    auto bounds = poly::dim_bounds(polyhedra_, poly::dims_to_params(of_loop, outer), name, facts);
+    const auto* n = loop->stmt.as<program::For>();
+    if (bounds.ok()) {
+      const auto first = team_.to_program(bounds->lower);
+      const auto length = team_.to_program(bounds->extent);
+      if (first && length) count = {loop, *first, *length};
+    }
+    // A bound that is not quasi-affine is the loop's own.
+    if (!count.first) count = {loop, n->lower, context_.sub(n->upper, n->lower)};
+    count.first = ir::simplify(context_, count.first, {});
+    count.length = ir::simplify(context_, count.length, {});
+    out.push_back(count);
+  }
+  // The length of an inner loop must be the same each time, or the uses before it could not be counted.
+  for (std::size_t i = 1; i < out.size(); ++i)
+    for (Symbol var : ir::free_vars(out[i].length))
+      for (const Count& outer : out)
+        if (Team::name(*outer.loop, "") == var.text())
+          return refuse(*operation.item, "is started a varying number of times in a loop",
+                        "stage the copy at a loop directly inside its memory");
+  return out;
+}
+
+// How many agents start it each time.
+Result<Expr> SyncEmitter::agents_of(const Statement& operation, const Item& owner) const {
+  Expr out = context_.index(1);
+  BasicSet set;
+  (void)team_.constrain(operation.where, kFrom, set);
+  const Set facts = team_.facts();
+  for (const Item* loop : operation.where.loops) {
+    if (!loop->bind() || !stands_in(loop, &owner)) continue;
+    std::vector<std::string> outer;
+    for (const Item* other : operation.where.loops)
+      if (other != loop) outer.push_back(Team::name(*other, kFrom));
+    Set of_loop({team_.params(), team_.names(operation.where.loops, kFrom)}, set);
+    TILEWRIGHT_TRY(bounds, poly::dim_bounds(polyhedra_, poly::dims_to_params(of_loop, outer),
+                                            Team::name(*loop, kFrom), facts));
+    const auto length = team_.to_program(bounds.extent);
+    bool same = length.has_value();
+    for (Symbol var : same ? ir::free_vars(*length) : std::vector<Symbol>())
+      for (const Item* other : operation.where.loops) same = same && Team::name(*other, "") != var.text();
+    if (!same)
+      return refuse(*operation.item, "is started by a varying number of agents",
+                    "bind the loops of the copy to as many agents each time");
+    out = ir::simplify(context_, context_.mul(out, *length), {});
+  }
+  return out;
+}
+
+// What it writes, where that is a product of lengths.
+std::optional<Expr> SyncEmitter::bytes_of(const Item& operation) const {
+  std::unordered_set<Symbol> inner;
+  const std::function<std::optional<Expr>(Stmt)> count = [&](Stmt s) -> std::optional<Expr> {
+    if (const auto* store = s.as<program::Store>())
+      return context_.index(ir::size_bytes(store->value.type()));
+    if (const auto* loop = s.as<program::For>()) {
+      inner.insert(loop->var);
+      const auto body = count(loop->body);
+      if (!body) return std::nullopt;
+      return context_.mul(context_.sub(loop->upper, loop->lower), *body);
+    }
+    if (const auto* let = s.as<program::Let>()) {
+      inner.insert(let->var);
+      return count(let->body);
+    }
+    if (const auto* block = s.as<program::Block>()) {
+      Expr sum = context_.index(0);
+      for (Stmt part : block->body) {
+        const auto one = count(part);
+        if (!one) return std::nullopt;
+        sum = context_.add(sum, *one);
+      }
+      return sum;
+    }
+    return std::nullopt;
+  };
+  const auto total = count(operation.stmt.as<program::Async>()->body);
+  if (!total) return std::nullopt;
+  for (Symbol var : ir::free_vars(*total))
+    if (inner.contains(var)) return std::nullopt;
+  // An empty loop may have a negative length.
+  const Expr simple = ir::simplify(context_, *total, {});
+  return simple.as<ir::IntConst>() ? simple : context_.max(context_.index(0), simple);
+}
+
+// The fewest elements of which none is used again before it has been awaited.
+Result<std::int64_t> SyncEmitter::elements_of(std::size_t operation, const Object& object) const {
+  const Statement& op = statements_[operation];
+  const std::vector<const Item*> serial = ValueFlow::serial(op.where.loops);
+  if (object.counts.empty()) return 1;
+  for (std::int64_t n = 1; n <= kMaxElements; ++n) {
+    bool again = false;
+    for (const WaitPoint& wait : plan_.waits) {
+      if (wait.operation != operation) continue;
+      // Operation kOther starts before wait kAt for operation kFrom, and is use n or later after it.
+      BasicSet later;
+      (void)team_.constrain(op.where, kOther, later);
+      std::vector<BasicSet> after;
+      BasicSet same;
+      for (const Item* loop : serial) {
+        const AffineExpr x = AffineExpr::variable(Team::name(*loop, kFrom));
+        const AffineExpr y = AffineExpr::variable(Team::name(*loop, kOther));
+        if (stands_in(loop, object.owner)) {
+          BasicSet piece = same;
+          const bool last = loop == object.counts.back().loop;
+          piece.at_least(y, x + AffineExpr(last ? n : 1));
+          after.push_back(std::move(piece));
+        }
+        same.equal(x, y);
+      }
+      std::vector<std::string> dims = team_.names(wait.where.loops, kAt);
+      for (const std::string& name : team_.names(serial, kFrom)) dims.push_back(name);
+      for (const std::string& name : team_.names(op.where.loops, kOther)) dims.push_back(name);
+      const Set found({team_.params(), dims},
+                      both(both(both(wait.awaits.pieces(), after), {later}),
+                           team_.precedes(op.where, kOther, wait.where, kAt)));
+      TILEWRIGHT_TRY(known, poly::intersect_params(polyhedra_, found, team_.facts()));
+      TILEWRIGHT_TRY(empty, poly::is_empty(polyhedra_, known));
+      again = again || !empty;
+    }
+    if (!again) return n;
+  }
+  return refuse(*op.item, "may be in flight more than " + std::to_string(kMaxElements) + " times",
+                "use fewer stages, or wait in the same loop");
+}
+
+Result<SyncEmitter::Object> SyncEmitter::object_of(std::size_t operation) {
+  const Statement& op = statements_[operation];
+  Object object;
+  object.owner = owner_of(op);
+  object.operations = {operation};
+  TILEWRIGHT_TRY(counts, counts_of(op, *object.owner));
+  object.counts = std::move(counts);
+  TILEWRIGHT_TRY(elements, elements_of(operation, object));
+  object.elements = elements;
+  TILEWRIGHT_TRY(agents, agents_of(op, *object.owner));
+  object.arrivals = agents;
+  object.kind = tells_ == Tells::Tokens ? ObjectKind::Token : ObjectKind::Barrier;
+  object.bytes = tells_ == Tells::Bytes && bytes_of(*op.item);
+  const auto* alone = agents.as<ir::IntConst>();
+  if (object.kind == ObjectKind::Token && !(alone && alone->value == 1))
+    return refuse(*op.item, "is started by several agents, and a token is for one operation",
+                  "bind none of the loops of the copy");
+  object.name = names_.make(
+      context_, written_by(op.item->stmt) + (object.kind == ObjectKind::Token ? "_token" : "_full"));
+  return object;
+}
+
+// Waits for the same uses at the same places, and started next to each other.
+Result<bool> SyncEmitter::same_waits(std::size_t a, std::size_t b) const {
+  const Statement& x = statements_[a];
+  const Statement& y = statements_[b];
+  if (x.where.loops != y.where.loops) return false;
+  std::vector<const WaitPoint*> first;
+  std::vector<const WaitPoint*> second;
+  for (const WaitPoint& wait : plan_.waits) {
+    if (wait.operation == a) first.push_back(&wait);
+    if (wait.operation == b) second.push_back(&wait);
+  }
+  if (first.size() != second.size()) return false;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if (!(first[i]->gap == second[i]->gap)) return false;
+    TILEWRIGHT_TRY(equal, poly::is_equal(polyhedra_, first[i]->awaits, second[i]->awaits));
+    if (!equal) return false;
+  }
+  BasicSet of_x;
+  BasicSet of_y;
+  (void)team_.constrain(x.where, kFrom, of_x);
+  (void)team_.constrain(y.where, kFrom, of_y);
+  const poly::Space space{team_.params(), team_.names(x.where.loops, kFrom)};
+  return poly::is_equal(polyhedra_, Set(space, of_x), Set(space, of_y));
+}
+
+Result<Ok> SyncEmitter::find_objects() {
+  for (std::size_t op = 0; op < statements_.size(); ++op) {
+    if (!statements_[op].is_async) continue;
+    TILEWRIGHT_TRY(own, object_of(op));
+    bool shared = false;
+    if (!objects_.empty() && own.kind == ObjectKind::Barrier) {
+      Object& last = objects_.back();
+      TILEWRIGHT_TRY(same, same_waits(last.operations.front(), op));
+      const bool nested = stands_in(own.owner, last.owner) || stands_in(last.owner, own.owner);
+      shared = same && nested && last.bytes == own.bytes && last.elements == own.elements &&
+               last.counts.size() == own.counts.size();
+      if (shared) {
+        if (stands_in(last.owner, own.owner)) last.owner = own.owner;
+        if (!last.bytes) last.arrivals = ir::simplify(context_, context_.add(last.arrivals, own.arrivals), {});
+        last.operations.push_back(op);
+        object_of_[op] = objects_.size() - 1;
+      }
+    }
+    if (shared) continue;
+    object_of_[op] = objects_.size();
+    objects_.push_back(std::move(own));
+  }
+  return Ok{};
+}
+
+Expr SyncEmitter::use_number(const Object& object, const std::vector<Expr>& loops) const {
+  Expr out = context_.index(0);
+  for (std::size_t i = 0; i < loops.size(); ++i)
+    out = context_.add(context_.mul(out, object.counts[i].length),
+                       context_.sub(loops[i], object.counts[i].first));
+  return ir::simplify(context_, out, {});
+}
+
+// Element and phase of a use, by the names of a `ring` around the statement where there is one for it.
+SyncEmitter::Use SyncEmitter::use_at(const Object& object, Expr number, const Where& where) {
+  Use use;
+  use.number = number;
+  if (object.elements == 1) {
+    use.element = context_.index(0);
+    use.phase = number;
+    return use;
+  }
+  if (const auto* known = number.as<ir::IntConst>()) {
+    use.element = context_.index(known->value % object.elements);
+    use.phase = context_.index(known->value / object.elements);
+    return use;
+  }
+  for (const auto& [item, arm] : where.chain) {
+    const auto* ring = item->stmt.as<program::Ring>();
+    if (!ring || ring->depth != object.elements) continue;
+    if (!(ir::simplify(context_, team_.written_out(ring->use), {}) == number)) continue;
+    use.element = context_.var(ring->slot);
+    use.phase = context_.var(ring->phase);
+    return use;
+  }
+  use.slot = names_.make(context_, std::string(object.name.text()) + "_slot");
+  use.turn = names_.make(context_, std::string(object.name.text()) + "_turn");
+  use.element = context_.var(use.slot);
+  use.phase = context_.var(use.turn);
+  return use;
+}
+
+Stmt SyncEmitter::in_ring(const Object& object, const Use& use, Stmt body) const {
+  if (!use.slot.valid()) return body;
+  program::Ring ring;
+  ring.slot = use.slot;
+  ring.phase = use.turn;
+  ring.use = use.number;
+  ring.depth = object.elements;
+  ring.body = body;
+  return program::make(context_, ring);
+}
+
+Stmt SyncEmitter::one_wait(const Object& object, Expr number, const Where& where) {
+  const Use use = use_at(object, number, where);
+  program::Wait wait;
+  wait.object = object.name;
+  const Expr index[] = {use.element};
+  wait.indices = index;
+  if (object.kind == ObjectKind::Barrier) wait.value = use.phase;
+  return in_ring(object, use, program::make(context_, wait));
+}
+
+// A comparison for each constraint, each term on the side where it is positive.
+Expr SyncEmitter::condition(const Set& set) const {
+  Expr any = context_.boolean(false);
+  for (const BasicSet& piece : set.pieces()) {
+    Expr all = context_.boolean(true);
+    const auto add = [&](const AffineExpr& value, ir::OpCode op) {
+      AffineExpr above;
+      AffineExpr below;
+      for (const poly::LinearTerm& term : value.terms())
+        (term.coefficient > 0 ? above : below) =
+            (term.coefficient > 0 ? above : below) +
+            AffineExpr::variable(term.name, std::abs(term.coefficient));
+      for (const poly::FloorTerm& term : value.floors())
+        (term.coefficient > 0 ? above : below) =
+            (term.coefficient > 0 ? above : below) +
+            poly::floor_div(term.numerator, term.denominator) * std::abs(term.coefficient);
+      (value.constant() > 0 ? above : below) =
+          (value.constant() > 0 ? above : below) + AffineExpr(std::abs(value.constant()));
+      const Expr a = team_.to_program(above);
+      const Expr b = team_.to_program(below);
+      all = context_.both(all, op == ir::OpCode::Eq ? context_.op(op, {a, b}) : context_.le(b, a));
+    };
+    for (const AffineExpr& e : piece.equalities) add(e, ir::OpCode::Eq);
+    for (const AffineExpr& e : piece.inequalities) add(e, ir::OpCode::Ge);
+    any = context_.op(ir::OpCode::Or, {any, all});
+  }
+  return ir::simplify(context_, any, {});
+}
+
+Result<Stmt> SyncEmitter::wait(const WaitPoint& point) {
+  const Object& object = objects_[object_of_.at(point.operation)];
+  const Statement& op = statements_[point.operation];
+  // What is known where the wait stands.
+  BasicSet around;
+  (void)team_.constrain(point.where, kAt, around);
+  const std::vector<std::string> loops = team_.names(point.where.loops, kAt);
+  const Set here = poly::dims_to_params(Set({team_.params(), loops}, around), loops);
+  TILEWRIGHT_TRY(assumed, poly::intersect_params(polyhedra_, here, team_.facts()));
+  const Set awaits = poly::dims_to_params(point.awaits, loops);
+  TILEWRIGHT_TRY(needed, poly::parameter_domain(polyhedra_, awaits));
+  TILEWRIGHT_TRY(rest, poly::gist(polyhedra_, needed, assumed));
+  std::vector<Expr> at;
+  Stmt body;
+  const std::vector<const Item*> serial = ValueFlow::serial(op.where.loops);
+  std::vector<std::pair<Symbol, std::pair<Expr, Expr>>> several;
+  for (const Item* loop : serial) {
+    if (!stands_in(loop, object.owner)) continue;
+    TILEWRIGHT_TRY(bounds,
+                   poly::dim_bounds(polyhedra_, awaits, Team::name(*loop, kFrom), assumed));
+    const auto lower = team_.to_program(bounds.lower);
+    const auto upper = team_.to_program(bounds.upper);
+    if (!lower || !upper || !bounds.exact)
+      return refuse(*op.item, "is awaited at instances that are not one range",
+                    "let the loops that use the copy run in the order of the loops that make it");
+    const bool one = bounds.upper - bounds.lower == poly::BoundExpr(1) ||
+                     bounds.extent == poly::BoundExpr(1);
+    if (one) {
+      at.push_back(ir::simplify(context_, *lower, {}));
+      continue;
+    }
+    if (!several.empty())
+      return refuse(*op.item, "is awaited for a region of several loops at once",
+                    "place what uses the copy in the same loops");
+    const Symbol var = names_.make(context_, Team::name(*loop, "") + "_last");
+    several.push_back({var, {ir::simplify(context_, *lower, {}), ir::simplify(context_, *upper, {})}});
+    at.push_back(context_.var(var));
+  }
+  body = one_wait(object, use_number(object, at), point.where);
+  for (const auto& [var, range] : several)
+    body = program::make_for(context_, program::LoopKind::Serial, var, range.first, range.second, body);
+  return program::make_if(context_, condition(rest), body);
+}
+
+Stmt SyncEmitter::start(const Item& item) {
+  std::size_t number = 0;
+  while (statements_[number].item != &item) ++number;
+  const Object& object = objects_[object_of_.at(number)];
+  std::vector<Expr> loops;
+  for (const Count& count : object.counts)
+    loops.push_back(context_.var(count.loop->stmt.as<program::For>()->var));
+  const Use use = use_at(object, use_number(object, loops), statements_[number].where);
+  program::Async async = *item.stmt.as<program::Async>();
+  const Expr index[] = {use.element};
+  async.completion = object.bytes ? program::Completion::Bytes : program::Completion::Arrive;
+  async.object = object.name;
+  async.indices = index;
+  std::vector<Stmt> out = {program::make(context_, async)};
+  if (object.bytes) {
+    program::Signal signal;
+    signal.object = object.name;
+    signal.indices = index;
+    signal.signal = program::SignalKind::Expect;
+    signal.amount = *bytes_of(item);
+    out.insert(out.begin(), program::make(context_, signal));
+    if (number == object.operations.back()) {
+      signal.signal = program::SignalKind::Arrive;
+      signal.amount = context_.index(1);
+      out.push_back(program::make(context_, signal));
+    }
+  }
+  return in_ring(object, use, program::make_block(context_, out));
+}
+
+Stmt SyncEmitter::rebuilt(const Item& item, int arm) {
+  std::vector<Stmt> out;
+  const auto& children = item.arms[static_cast<std::size_t>(arm)];
+  for (std::size_t i = 0; i <= children.size(); ++i) {
+    if (const auto here = inserted_.find({&item, arm, i}); here != inserted_.end())
+      out.insert(out.end(), here->second.begin(), here->second.end());
+    if (i == children.size()) break;
+    const Item& child = *children[i];
+    if (child.is_async()) {
+      out.push_back(start(child));
+      continue;
+    }
+    int next = 0;
+    out.push_back(program::map_parts(context_, child.stmt, [&](std::string_view, auto part) {
+      if constexpr (std::is_same_v<decltype(part), Stmt>)
+        return rebuilt(child, child.stmt.as<program::If>() && next++ > 0 ? 1 : 0);
+      else
+        return part;
+    }));
+  }
+  Stmt body = program::make_block(context_, out);
+  for (auto object = objects_.rbegin(); object != objects_.rend(); ++object) {
+    if (object->owner != &item) continue;
+    program::Object node;
+    const Expr extents[] = {context_.index(object->elements)};
+    node.object = object->kind;
+    node.name = object->name;
+    node.extents = extents;
+    if (object->kind == ObjectKind::Barrier) node.count = object->arrivals;
+    node.body = body;
+    body = program::make(context_, node);
+  }
+  return body;
+}
+
+Result<Stmt> SyncEmitter::run() {
+  TILEWRIGHT_CHECK_OK(find_objects());
+  for (const WaitPoint& point : plan_.waits) {
+    // One wait for all operations of an object.
+    if (objects_[object_of_.at(point.operation)].operations.front() != point.operation) continue;
+    TILEWRIGHT_TRY(stmt, wait(point));
+    inserted_[point.gap].push_back(stmt);
+  }
+  for (const SyncPoint& point : plan_.syncs) {
+    program::Sync sync;
+    sync.scope = point.scope;
+    inserted_[point.gap].push_back(program::make(context_, sync));
+  }
+  for (const SyncPoint& point : plan_.fences) {
+    program::Fence fence;
+    fence.proxy = program::Proxy::Async;
+    inserted_[point.gap].push_back(program::make(context_, fence));
+  }
+  return rebuilt(team_.root(), 0);
+}
+
+}  // namespace tilewright::build
