@@ -8,10 +8,10 @@ namespace tilewright::ir {
 namespace {
 
 constexpr std::string_view kKeywords[] = {
-    "algorithm", "program",  "requires", "input", "output", "extent", "for",         "parallel",
-    "vector",    "unrolled", "if",       "else",  "let",    "alloc",  "min",         "max",
-    "select",    "round_to", "saturate", "true",  "false",  "inf",    "nan",         "multiple_of",
-    "monoid",    "scan",     "update",   "on_empty", "view", "inout",  "const"};
+    "algorithm", "program",  "requires", "input",    "output", "extent", "for",  "parallel",
+    "vector",    "unrolled", "if",       "else",     "let",    "alloc",  "min",  "max",
+    "select",    "round_to", "saturate", "true",     "false",  "inf",    "nan",  "multiple_of",
+    "monoid",    "scan",     "update",   "on_empty", "view",   "inout",  "const"};
 
 std::optional<OpCode> op_with(std::string_view text, OpSyntax syntax) {
   for (int i = 0; i < kNumOps; ++i) {

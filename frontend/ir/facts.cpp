@@ -29,6 +29,17 @@ class RangeFinder {
 
   // `vars`: what stands for variables; null: themselves.
   Range of(Expr e, const Variables* vars) {
+    Range out = found(e, vars);
+    // What no one declares: a narrow type bounds its own values.
+    if (is_integer(e.type()) && type_info(e.type()).width <= 16) {
+      if (!out.low) out.low = context_.index(lowest_integer(e.type()));
+      if (!out.high) out.high = context_.index(greatest_integer(e.type()));
+    }
+    return out;
+  }
+
+ private:
+  Range found(Expr e, const Variables* vars) {
     if (const auto* known = e.as<IntConst>()) return point(context_.index(known->value));
     if (e.as<Extent>()) return point(e);
     if (const auto* var = e.as<Var>()) {
@@ -44,7 +55,6 @@ class RangeFinder {
     return op ? of_op(*op, vars) : Range{};
   }
 
- private:
   static Range point(Expr e) { return {e, e}; }
 
   Range hull(const Range& a, const Range& b) {

@@ -340,8 +340,7 @@ class FoldRun {
 
   void forget(std::size_t part, std::size_t at) {
     if (!mode_.intervals) return;
-    no_claim(results_[part].value->type, &(*results_[part].low)[at],
-             &(*results_[part].high)[at]);
+    no_claim(results_[part].value->type, &(*results_[part].low)[at], &(*results_[part].high)[at]);
     results_[part].certain = false;
   }
 

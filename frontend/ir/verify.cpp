@@ -206,6 +206,9 @@ class Verifier {
     if (!is_integer(input.type))
       return refuse("a fact about the values of " + name + ", which is no tensor of integers",
                     "declare facts of what others use as indices");
+    if (is_packed(input.type))
+      return refuse("a fact about the values of " + name + ", whose elements share bytes",
+                    "declare none: the type itself bounds the values");
     if (!facts.any() || (facts.clamp && !facts.lower))
       return refuse(facts.clamp ? "`clamp` of " + name + " without a range"
                                 : "`assumed` of " + name + " without a fact",
@@ -453,8 +456,8 @@ class Verifier {
     const bool logic = kind == Monoid::And || kind == Monoid::Or;
     const ScalarType first = fold.body[0].type();
     const bool number_needed = form == MonoidForm::Simple || form == MonoidForm::Indexed;
-    const bool accepted = form == MonoidForm::Simple ? op_accepts(monoid_op(kind), first)
-                                                     : first != ScalarType::Bool;
+    const bool accepted =
+        form == MonoidForm::Simple ? op_accepts(monoid_op(kind), first) : first != ScalarType::Bool;
     if (number_needed && !accepted)
       report(root,
              finding(Code::OperandType,

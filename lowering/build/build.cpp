@@ -300,12 +300,20 @@ Result<Ok> Builder::fits_host() const {
   };
   for (const tree::Nest& nest : schedule.tree.nests) {
     const std::string name = "`" + std::string(nest.name.text()) + "`";
-    for (const tree::Loop& loop : nest.loops)
+    for (const tree::Loop& loop : nest.loops) {
+      const std::string path =
+          "`" + std::string(nest.name.text()) + "." + std::string(loop.name.text()) + "`";
       if (loop.scope != tree::Scope::None)
-        return absent(loop.bound.span,
-                      "loop `" + std::string(nest.name.text()) + "." +
-                          std::string(loop.name.text()) + "` is bound to agents of a device",
+        return absent(loop.bound.span, "loop " + path + " is bound to agents of a device",
                       "use `parallel` and `vectorize`", std::string(tree::scope_text(loop.scope)));
+      if (!loop.roles.empty())
+        return absent(loop.roles[0].place.span, "loop " + path + " is run by roles of a device",
+                      "drop `roles`", "role " + std::string(loop.roles[0].name.text()));
+      if (!loop.pipeline.empty())
+        return absent(loop.pipeline[0].place.span,
+                      "loop " + path + " has a pipeline for copies that run ahead",
+                      "drop `pipeline`", "pipeline");
+    }
     if (nest.kernel.valid())
       return absent(nest.launched.span, name + " is in a launch of a device", "drop `kernel`",
                     "kernel " + std::string(nest.kernel.text()));
@@ -320,6 +328,9 @@ Result<Ok> Builder::fits_host() const {
       return absent(nest.ringed.span, name + " has several buffers for copies that run ahead",
                     "drop `ring`", "ring " + std::to_string(nest.ring));
   }
+  if (!schedule.tree.sets.empty())
+    return absent(schedule.tree.sets[0].place.span, "nests run at the same time as others",
+                  "drop `set`: they then run one after the other", "set");
   return Ok{};
 }
 

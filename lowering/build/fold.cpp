@@ -209,17 +209,14 @@ Result<Stmt> NestEmitter::tile_region(std::size_t depth, Point& point, bool from
   std::vector<std::size_t> all_tile_loops = tile_loops_;
   std::sort(all_tile_loops.begin(),
             all_tile_loops.end() - static_cast<std::ptrdiff_t>(num_tensor_results_));
-  TILEWRIGHT_TRY(
-      init, over_loops(all_tile_loops, 0, point, [&](Point& p) {
-        const Stmt start = assign(tile_places(p), identities(), OriginRole::Init, {});
-        if (!loads) return Result<Stmt>(start);
-        const std::vector<Expr> guards = take_guards(p);
-        Expr inside;
-        for (Expr g : guards) inside = inside ? context_.both(inside, g) : g;
-        const Stmt take =
-            assign(tile_places(p), read(outside_places(p)), OriginRole::Merge, cell(p));
-        return Result<Stmt>(inside ? program::make_if(context_, inside, take, start) : take);
-      }));
+  TILEWRIGHT_TRY(init, over_loops(all_tile_loops, 0, point, [&](Point& p) {
+                   const Stmt start = assign(tile_places(p), identities(), OriginRole::Init, {});
+                   if (!loads) return Result<Stmt>(start);
+                   const std::vector<Expr> guards = take_guards(p);
+                   const Stmt take =
+                       assign(tile_places(p), read(outside_places(p)), OriginRole::Merge, cell(p));
+                   return Result<Stmt>(guarded(guards, take, start));
+                 }));
   TILEWRIGHT_TRY(steps, fold_loops(depth, tensor_begin_, point, [&](Point& p) {
                    return nest_.tensorized ? tensor_step(p) : tile_step(p);
                  }));

@@ -132,7 +132,12 @@ Symbol NestEmitter::enter(const tree::Loop& l, Point& point, Expr lower, Expr up
 Result<Stmt> NestEmitter::one_loop(const tree::Loop& l, Point point, Expr lower, Expr upper,
                                    bool constant, const Continue& body) {
   const Symbol var = enter(l, point, lower, upper, constant);
+  TILEWRIGHT_TRY(first, prefetches(l, point, upper));
   TILEWRIGHT_TRY(inside, body(point));
+  if (first) {
+    const Stmt both[] = {first, inside};
+    inside = program::make_block(context_, both);
+  }
   return program::make_for(context_, program_kind(l.kind), var, lower, upper, inside);
 }
 
@@ -188,12 +193,12 @@ std::vector<Expr> NestEmitter::take_guards(Point& point) {
 }
 
 // A guard that reads data is tested where the others hold: beyond the edge there may be nothing to read.
-Stmt NestEmitter::guarded(const std::vector<Expr>& guards, Stmt body) {
+Stmt NestEmitter::guarded(const std::vector<Expr>& guards, Stmt body, Stmt otherwise) {
   for (const bool data : {true, false}) {
     Expr all;
     for (Expr guard : guards)
       if (ir::depends_on_data(guard) == data) all = all ? context_.both(all, guard) : guard;
-    if (all) body = program::make_if(context_, all, body);
+    if (all) body = program::make_if(context_, all, body, otherwise);
   }
   return body;
 }

@@ -66,6 +66,10 @@ class NestEmitter {
   Symbol enter(const tree::Loop& loop, Point& point, Expr lower, Expr upper, bool constant);
   // The loop as it is emitted: of a tensorized one, where its tile is partial or no instruction takes part.
   tree::Loop plain_loop(std::size_t index) const;
+  // Requests for what the iteration some way ahead reads: one for each line of each row.
+  Result<Stmt> prefetches(const tree::Loop& loop, const Point& point, Expr upper);
+  Result<Stmt> prefetch(const tree::Prefetch& ahead, const tree::Loop& loop, const Point& point,
+                        Expr upper);
   // The nests placed at a loop, then `body`.
   Result<Stmt> with_placed(std::size_t loop, Point& point, const Continue& body);
   Result<Stmt> placed(const std::vector<const tree::Nest*>& nests, std::size_t at,
@@ -74,7 +78,7 @@ class NestEmitter {
   // The guards that have become computable, taken from the point's pending ones.
   std::vector<Expr> take_guards(Point& point);
   bool follows_from_bounds(const Point& point, Expr guard) const;
-  Stmt guarded(const std::vector<Expr>& guards, Stmt body);
+  Stmt guarded(const std::vector<Expr>& guards, Stmt body, Stmt otherwise = {});
 
   // statement.cpp
   Result<Stmt> elementwise(Point& point);

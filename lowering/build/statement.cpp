@@ -280,14 +280,11 @@ Result<Stmt> NestEmitter::copy(Point& point) {
   index = builder_.swizzled(stage, std::move(index));
   const Stmt take =
       program::make_store(context_, buffer, index, value, OriginRole::Copy, stage.tensor, cell);
-  if (inside.empty()) return guarded(guards, take);
-  Expr all;
-  for (Expr condition : inside) all = all ? context_.both(all, condition) : condition;
   Stmt fill;
   if (stage.pad)
     fill = program::make_store(context_, buffer, index, context_.constant(type, 0), OriginRole::Pad,
                                stage.tensor, cell);
-  return guarded(guards, program::make_if(context_, all, take, fill));
+  return guarded(guards, guarded(inside, take, fill));
 }
 
 Result<Stmt> Builder::emit_nest(const tree::Nest& nest, const Region& region, const Env& env) {

@@ -73,7 +73,8 @@ class ValueCheck {
   llvm::Value* value(llvm::Value* i) {
     llvm::Type* type = storage_type(c_, type_);
     llvm::Value* v = b_.CreateLoad(type, b_.CreateGEP(type, function_->getArg(0), i));
-    return b_.CreateSExt(v, b_.getInt64Ty());
+    return ir::is_unsigned(type_) ? b_.CreateZExt(v, b_.getInt64Ty())
+                                  : b_.CreateSExt(v, b_.getInt64Ty());
   }
 
   llvm::Value* seen(llvm::Value* offset) {

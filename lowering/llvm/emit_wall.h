@@ -200,6 +200,7 @@ class Emitter {
   llvm::Value* load_memory(const Buffer& buffer, const Address& address);
   llvm::Value* load_strided(const Buffer& buffer, const LaneIndex& offset);
   void store(const program::Store& store);
+  void prefetch(const program::Prefetch& prefetch);
   void store_memory(const Buffer& buffer, const Address& address, Value value);
   // Lanes `step` cells apart, `group` of them in one vector.
   struct Spread {

@@ -17,7 +17,7 @@ bool on_host(const Program& program, Stmt stmt) {
            machine::find_instruction(call->callee.text()).ok();
   }
   if (const auto* alloc = stmt.as<Alloc>()) return alloc->space <= Space::Register;
-  return stmt.kind() <= StmtKind::Store;
+  return stmt.kind() <= StmtKind::Store || stmt.kind() == StmtKind::Prefetch;
 }
 
 }  // namespace

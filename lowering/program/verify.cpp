@@ -56,9 +56,9 @@ std::vector<Diagnostic> Verifier::run() {
     if (facts.any() && (parameter.is_output || !ir::is_integer(parameter.type) ||
                         static_cast<bool>(facts.lower) != static_cast<bool>(facts.upper) ||
                         ((facts.clamp || facts.injective) && !facts.lower)))
-      out_.push_back(finding(
-          Code::FactForm, "a fact that " + in_backticks(parameter.name.text()) + " cannot have",
-          "declare facts of inputs of integers, with a range"));
+      out_.push_back(finding(Code::FactForm,
+                             "a fact that " + in_backticks(parameter.name.text()) + " cannot have",
+                             "declare facts of inputs of integers, with a range"));
     for (Expr bound : {facts.lower, facts.upper})
       if (bound) expr(bound, ScalarType::Index, "a bound of the range");
     bind(parameter.name, "the parameter", {});

@@ -131,6 +131,18 @@ std::optional<std::int64_t> Reader::factor() {
   return value;
 }
 
+std::optional<std::int64_t> Reader::count() {
+  const Span at = cursor.peek().span;
+  auto value = cursor.expect_integer("a number");
+  if (!value) return std::nullopt;
+  if (*value < 0 || *value > (std::int64_t{1} << 31)) {
+    cursor.report(Code::BadNumber, at, "a number of " + std::to_string(*value),
+                  "write a number from 0 to 2147483648");
+    return std::nullopt;
+  }
+  return value;
+}
+
 std::optional<tree::Space> Reader::space() {
   const auto found = tree::find_space(cursor.peek().text);
   if (found) {

@@ -61,6 +61,7 @@ struct Reader {
   std::optional<Word> path(std::string_view what);  // of an equation or tensor: `layer.peak`
   std::optional<std::vector<Word>> names(std::string_view what);  // `a, b, c`
   std::optional<std::int64_t> factor();  // an integer, at least 1
+  std::optional<std::int64_t> count();  // an integer, at least 0
   std::optional<tree::Space> space();  // "register", "shared", ...
   std::optional<tree::Scope> scope();  // "lane", "block", ...
   // Conditions on extents, after commas.
@@ -271,9 +272,64 @@ struct Kernel {
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 
-using Directive = std::variant<Split, Tile, Reorder, Fuse, ComputeAt, Inline, Unroll, Vectorize,
-                               Parallel, StageCopy, Keep, Peel, Tensorize, SplitReduction, Defer,
-                               Recompute, Specialize, Bind, Ring, Async, Kernel>;
+struct Prefetch {
+  Word tensor;
+  LoopName at;
+  std::int64_t distance = 1;
+  static std::optional<Prefetch> parse(Reader& reader);
+  // The same without `at nest.loop`, which the tree form has around it.
+  static std::optional<Prefetch> parse_in_tree(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Prefetch&, const Prefetch&) = default;
+};
+
+struct Pipeline {
+  LoopName loop;
+  std::vector<tree::PipelineRow> rows;
+  static std::optional<Pipeline> parse(Reader& reader);
+  static bool parse_rows(Reader& reader, std::vector<tree::PipelineRow>& rows);
+  static std::string print_rows(const std::vector<tree::PipelineRow>& rows);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Pipeline&, const Pipeline&) = default;
+};
+
+struct Roles {
+  LoopName loop;
+  std::vector<tree::Role> roles;
+  static std::optional<Roles> parse(Reader& reader);
+  static bool parse_roles(Reader& reader, std::vector<tree::Role>& roles);
+  static std::string print_roles(const std::vector<tree::Role>& roles);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Roles&, const Roles&) = default;
+};
+
+struct Set {
+  std::vector<Word> nests;
+  static std::optional<Set> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Set&, const Set&) = default;
+};
+
+struct Order {
+  std::optional<LoopName> loop;  // of roles; none: of members of a set
+  tree::OrderEdge edge;
+  static std::optional<Order> parse(Reader& reader);
+  // `a before c by 1`.
+  static std::optional<tree::OrderEdge> parse_edge(Reader& reader);
+  static std::string print_edge(const tree::OrderEdge& edge);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Order&, const Order&) = default;
+};
+
+using Directive =
+    std::variant<Split, Tile, Reorder, Fuse, ComputeAt, Inline, Unroll, Vectorize, Parallel,
+                 StageCopy, Keep, Peel, Tensorize, SplitReduction, Defer, Recompute, Specialize,
+                 Bind, Ring, Async, Kernel, Prefetch, Pipeline, Roles, Set, Order>;
 
 struct DirectiveInfo {
   std::string_view keyword;

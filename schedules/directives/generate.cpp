@@ -144,20 +144,117 @@ class Generator {
       if (attempt(Defer{tensor, name})) return;
   }
 
-  // Few: the host has no use for them, so build refuses.
+  // Few: the host has no use for most of them, so build refuses.
   void mapping(const tree::Nest& nest) {
-    if (!chance(30)) return;
-    const int kind = between(0, 4);
-    if (kind == 0 && !nest.loops.empty())
-      attempt(Bind{loop_of(nest, any_index(nest)), static_cast<tree::Scope>(between(1, 8))});
-    if (kind == 1 && nest.at) attempt(Ring{nest.name, between(1, 4)});
-    if (kind == 2 && nest.stage) attempt(Async{nest.name});
-    if (kind == 3 && nest.at) attempt(Keep{nest.name, {}, static_cast<tree::Space>(between(2, 5))});
-    if (kind != 4) return;
+    if (!chance(40)) return;
+    switch (between(0, 8)) {
+      case 0:
+        if (!nest.loops.empty())
+          attempt(Bind{loop_of(nest, any_index(nest)), static_cast<tree::Scope>(between(1, 8))});
+        return;
+      case 1:
+        if (nest.at) attempt(Ring{nest.name, between(1, 4)});
+        return;
+      case 2:
+        if (nest.stage) attempt(Async{nest.name});
+        return;
+      case 3:
+        if (nest.at) attempt(Keep{nest.name, {}, static_cast<tree::Space>(between(2, 5))});
+        return;
+      case 4: return kernel();
+      case 5: return set();
+      case 6: return prefetch(nest);
+      default: return table();
+    }
+  }
+
+  void kernel() {
     std::vector<Symbol> roots;
     for (const tree::Nest& n : tree().nests)
       if (!n.at) roots.push_back(n.name);
     attempt(Kernel{words(roots)});
+  }
+
+  // Neighbours at the root, or in a loop; a member that reads another is refused unless an order is there first.
+  void set() {
+    const tree::Nest& first = any_nest();
+    std::vector<Symbol> members;
+    for (const tree::Nest& n : tree().nests)
+      if (n.at == first.at && (!members.empty() || n.name == first.name) && members.size() < 3)
+        members.push_back(n.name);
+    if (members.size() < 2) return;
+    const Set made{words(members)};
+    std::vector<Order> orders;
+    for (std::size_t i = 0; i + 1 < members.size(); ++i)
+      if (chance(70)) orders.push_back({std::nullopt, {members[i], members[i + 1], 0, {}}});
+    all_or_none(made, orders);
+  }
+
+  // Trees in between need not be well formed.
+  void all_or_none(const Directive& first, const std::vector<Order>& rest) {
+    tree::Tree trial = tree();
+    Target target{context_, algorithm_, trial};
+    bool good = directives::apply(first, target).ok();
+    for (const Order& order : rest) good = good && directives::apply(order, target).ok();
+    if (!good || !tree::verify(algorithm_, trial).ok()) {
+      ++out_.refused;
+      return;
+    }
+    tree() = std::move(trial);
+    out_.applied.push_back(first);
+    for (const Order& order : rest) out_.applied.push_back(order);
+  }
+
+  void prefetch(const tree::Nest& nest) {
+    if (nest.loops.empty()) return;
+    const LoopName at = loop_of(nest, any_index(nest));
+    std::vector<Symbol> read;
+    for (const tree::Nest& n : tree().nests)
+      if (n.stage)
+        read.push_back(n.stage->tensor);
+      else
+        for (const ir::Read* r : ir::reads(algorithm().find_equation(n.name)->value))
+          read.push_back(r->tensor);
+    if (!read.empty()) attempt(Prefetch{pick(read), at, between(1, 5)});
+  }
+
+  // A pipeline, roles or both for a loop in which something is placed.
+  void table() {
+    std::vector<LoopName> loops;
+    for (const tree::Nest& n : tree().nests)
+      if (n.at) loops.push_back({n.at->nest, n.at->loop, {}});
+    if (loops.empty()) return;
+    const LoopName loop = pick(loops);
+    std::vector<Symbol> statements;
+    for (const tree::Nest* n : tree().placed_in({loop.nest, loop.loop}))
+      statements.push_back(n->name);
+    statements.push_back(loop.nest);
+    if (chance(60)) {
+      // Deep enough, mostly: the rings come first.
+      const int depth = between(1, 3);
+      for (Symbol name : statements)
+        if (!(name == loop.nest) && chance(80)) attempt(Ring{name, depth + 1});
+      Pipeline pipeline{loop, {}};
+      for (Symbol name : statements) {
+        const bool last = name == loop.nest;
+        pipeline.rows.push_back(
+            {name, last ? depth : 0, chance(30) ? context_.symbol("dma") : Symbol(), {}});
+      }
+      if (chance(30)) std::swap(pipeline.rows.front(), pipeline.rows.back());
+      attempt(std::move(pipeline));
+    }
+    if (chance(50)) return;
+    Roles roles{loop, {}};
+    roles.roles.push_back(
+        {context_.symbol("load"), {}, tree::Scope::Warp, 0, between(0, 1) * 40, {}});
+    roles.roles.push_back(
+        {context_.symbol("math"), {loop.nest}, tree::Scope::Warpgroup, between(0, 1) * 128, 0, {}});
+    for (Symbol name : statements)
+      if (!(name == loop.nest)) roles.roles[chance(80) ? 0 : 1].statements.push_back(name);
+    std::vector<Order> orders;
+    if (chance(50))
+      orders.push_back({loop, {roles.roles[1].name, roles.roles[0].name, between(0, 3), {}}});
+    all_or_none(roles, orders);
   }
 
   void specialize(const tree::Nest& nest) {

@@ -199,7 +199,7 @@ class ScheduleParser {
         auto& inlined = out_.tree.inlined;
         const Symbol symbol = *name;
         inlined.insert(std::upper_bound(inlined.begin(), inlined.end(), symbol), symbol);
-      } else if (!nest(std::nullopt)) {
+      } else if (!nest_or_set(std::nullopt)) {
         return false;
       }
     }
@@ -242,6 +242,46 @@ class ScheduleParser {
       out_.tree.algebra.push_back(*std::move(step));
       out_.tree.derived.algorithm =
           std::make_shared<const ir::Algorithm>(std::move(made->algorithm));
+    }
+  }
+
+  // `set { order a before c   nest a { ... } ... }`, or one nest.
+  bool nest_or_set(const std::optional<tree::LoopRef>& at) {
+    if (!cursor_.at("set")) return nest(at);
+    tree::Set set;
+    set.place = {cursor_.next().span};
+    if (!cursor_.expect("{", "after `set`")) return false;
+    while (cursor_.accept("order")) {
+      auto edge = Order::parse_edge(reader_);
+      if (!edge) return false;
+      set.order.push_back(*edge);
+    }
+    while (!cursor_.at_end() && !cursor_.at("}")) {
+      if (!nest(at)) return false;
+      set.members.push_back(out_.tree.nests.back().name);
+    }
+    out_.tree.sets.push_back(std::move(set));
+    return cursor_.expect("}", "after the set");
+  }
+
+  // What stands in a loop before its nests: prefetches, a pipeline, roles and their order.
+  bool tables(tree::Loop& loop) {
+    while (true) {
+      if (cursor_.accept("prefetch")) {
+        auto prefetch = Prefetch::parse_in_tree(reader_);
+        if (!prefetch) return false;
+        loop.prefetches.push_back({prefetch->tensor, prefetch->distance, {prefetch->tensor.span}});
+      } else if (loop.pipeline.empty() && cursor_.accept("pipeline")) {
+        if (!Pipeline::parse_rows(reader_, loop.pipeline)) return false;
+      } else if (loop.roles.empty() && cursor_.accept("roles")) {
+        if (!Roles::parse_roles(reader_, loop.roles)) return false;
+      } else if (cursor_.accept("order")) {
+        auto edge = Order::parse_edge(reader_);
+        if (!edge) return false;
+        loop.order.push_back(*edge);
+      } else {
+        return true;
+      }
     }
   }
 
@@ -369,8 +409,9 @@ class ScheduleParser {
     if (cursor_.accept("when") && !reader_.conditions(loop.versions, loop.version_places.spans))
       return false;
     if (!cursor_.expect("{", "after the loop")) return false;
-    while (cursor_.at("nest") || cursor_.at("stage"))
-      if (!nest(tree::LoopRef{out.name, name->symbol})) return false;
+    if (!tables(loop)) return false;
+    while (cursor_.at("nest") || cursor_.at("stage") || cursor_.at("set"))
+      if (!nest_or_set(tree::LoopRef{out.name, name->symbol})) return false;
     return loops(out) && cursor_.expect("}", "after the loop");
   }
 

@@ -34,12 +34,29 @@ class TreePrinter {
   std::string run(TextWriter& writer) {
     for (const tree::AlgebraStep& step : tree_.algebra) writer.line(text_of(step));
     for (Symbol name : tree_.inlined) writer.line("inline " + text_of(name));
-    for (const tree::Nest& nest : tree_.nests)
-      if (!nest.at) print_nest(writer, nest);
+    print_place(writer, std::nullopt);
     return {};
   }
 
  private:
+  // The nests of one place, those of a set in its braces.
+  void print_place(TextWriter& writer, const std::optional<tree::LoopRef>& at) {
+    const tree::Set* open = nullptr;
+    for (const tree::Nest& nest : tree_.nests) {
+      if (nest.at != at) continue;
+      const tree::Set* set = tree_.set_of(nest.name);
+      if (open && set != open) writer.close("}");
+      if (set && set != open) {
+        writer.open("set {");
+        for (const tree::OrderEdge& edge : set->order)
+          writer.line("order " + Order::print_edge(edge));
+      }
+      open = set;
+      print_nest(writer, nest);
+    }
+    if (open) writer.close("}");
+  }
+
   void print_nest(TextWriter& writer, const tree::Nest& nest) {
     if (nest.stage) {
       writer.open(print_stage(*nest.stage, nest.name.text(), "") + " {");
@@ -90,9 +107,13 @@ class TreePrinter {
                      ? ""
                      : " bind " + std::string(tree::scope_text(loop.scope))) +
                 (loop.versions.empty() ? "" : " when " + print_conditions(loop.versions)) + " {");
-    for (const tree::Nest& placed : tree_.nests)
-      if (placed.at && placed.at->nest == nest.name && placed.at->loop == loop.name)
-        print_nest(writer, placed);
+    for (const tree::Prefetch& prefetch : loop.prefetches)
+      writer.line("prefetch " + text_of(prefetch.tensor) + " by " +
+                  std::to_string(prefetch.distance));
+    if (!loop.pipeline.empty()) writer.line("pipeline " + Pipeline::print_rows(loop.pipeline));
+    if (!loop.roles.empty()) writer.line("roles " + Roles::print_roles(loop.roles));
+    for (const tree::OrderEdge& edge : loop.order) writer.line("order " + Order::print_edge(edge));
+    print_place(writer, tree::LoopRef{nest.name, loop.name});
     print_loops(writer, nest, depth + 1);
     writer.close("}");
   }

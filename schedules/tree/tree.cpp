@@ -41,6 +41,21 @@ Nest* Tree::find(Symbol nest) {
   return const_cast<Nest*>(static_cast<const Tree*>(this)->find(nest));
 }
 
+const Set* Tree::set_of(Symbol nest) const {
+  const auto holds = [&](const Set& set) {
+    return std::find(set.members.begin(), set.members.end(), nest) != set.members.end();
+  };
+  const auto it = std::find_if(sets.begin(), sets.end(), holds);
+  return it == sets.end() ? nullptr : &*it;
+}
+
+std::vector<const Nest*> Tree::placed_in(const LoopRef& loop) const {
+  std::vector<const Nest*> out;
+  for (const Nest& nest : nests)
+    if (nest.at && *nest.at == loop) out.push_back(&nest);
+  return out;
+}
+
 bool operator==(const Schedule& a, const Schedule& b) {
   return a.name == b.name && a.algorithm == b.algorithm && a.machine == b.machine &&
          a.algorithm_hash == b.algorithm_hash && a.guards == b.guards && a.tree == b.tree;
@@ -105,6 +120,15 @@ void order_nests(Tree& tree) {
   // A placement that names no loop, or a cycle: verify() refuses it.
   for (std::size_t i = 0; i < tree.nests.size(); ++i) append_nest(tree, i, done, out);
   tree.nests = std::move(out);
+  const auto position = [&](Symbol name) {
+    const Nest* nest = tree.find(name);
+    return nest ? static_cast<std::size_t>(nest - tree.nests.data()) : tree.nests.size();
+  };
+  const auto earlier = [&](Symbol a, Symbol b) { return position(a) < position(b); };
+  for (Set& set : tree.sets) std::stable_sort(set.members.begin(), set.members.end(), earlier);
+  std::stable_sort(tree.sets.begin(), tree.sets.end(), [&](const Set& a, const Set& b) {
+    return !a.members.empty() && !b.members.empty() && earlier(a.members[0], b.members[0]);
+  });
 }
 
 }  // namespace tilewright::tree

@@ -109,6 +109,48 @@ struct Derived {
   friend bool operator==(const Derived&, const Derived&) { return true; }
 };
 
+// Statements of a loop: the nests placed in it, and under the name of its own nest what the loop does itself.
+
+// `prefetch b by 4`: iteration i asks for the cells of b that iteration i + 4 reads. It changes no value.
+struct Prefetch {
+  Symbol tensor;
+  std::int64_t distance = 1;
+  Place place = {};
+  friend bool operator==(const Prefetch&, const Prefetch&) = default;
+};
+
+// A row of `pipeline ap stage 0 on tma, c stage 2`: interval t of the loop runs, row after row, iteration
+// t - stage of each statement, where there is one. The unit is a name of the machine's; none: any.
+struct PipelineRow {
+  Symbol statement;
+  std::int64_t stage = 0;
+  Symbol unit;
+  Place place = {};
+  friend bool operator==(const PipelineRow&, const PipelineRow&) = default;
+};
+
+// `load(ap, bp) on warp registers 40`: an agent that runs all iterations of the loop, of its statements alone. 0: as
+// many lanes or registers as build finds.
+struct Role {
+  Symbol name;
+  std::vector<Symbol> statements;
+  Scope scope = Scope::Warp;
+  std::int64_t lanes = 0;
+  std::int64_t registers = 0;  // of 32 bits, of each lane
+  Place place = {};
+  friend bool operator==(const Role&, const Role&) = default;
+};
+
+// `order a before c by 1`: iteration k of `after` begins when iteration k - distance of `before` has ended. Of
+// members of a set the distance is 0; of roles it may be more.
+struct OrderEdge {
+  Symbol before;
+  Symbol after;
+  std::int64_t distance = 0;
+  Place place = {};
+  friend bool operator==(const OrderEdge&, const OrderEdge&) = default;
+};
+
 struct Loop {
   Symbol name;
   LoopKind kind = LoopKind::Serial;
@@ -122,6 +164,16 @@ struct Loop {
   Places version_places = {};
   Scope scope = Scope::None;  // `bind c.it to block`
   Place bound = {};
+  std::vector<Prefetch> prefetches = {};
+  std::vector<PipelineRow> pipeline =
+      {};  // in the order of an interval; none: one iteration after the other
+  std::vector<Role> roles = {};
+  std::vector<OrderEdge> order = {};  // of roles
+  // Whether it is more than a serial loop.
+  bool is_marked() const {
+    return kind != LoopKind::Serial || peel || !versions.empty() || scope != Scope::None ||
+           !prefetches.empty() || !pipeline.empty() || !roles.empty() || !order.empty();
+  }
   friend bool operator==(const Loop&, const Loop&) = default;
 };
 
@@ -211,12 +263,22 @@ struct Nest {
   friend bool operator==(const Nest&, const Nest&) = default;
 };
 
+// `set a, b, c`: nests that follow one another in one place, and run at the same time but for the order between
+// them. The set ends when all have ended.
+struct Set {
+  std::vector<Symbol> members;  // in the order of the tree's nests
+  std::vector<OrderEdge> order;
+  Place place = {};
+  friend bool operator==(const Set&, const Set&) = default;
+};
+
 struct Tree {
   std::vector<AlgebraStep> algebra;
   Derived derived;  // by `algebra`; none without steps
   std::vector<Nest> nests;  // producers before consumers; in the order of order_nests()
   std::vector<Symbol>
       inlined;  // equations substituted into their readers, sorted; views are without saying
+  std::vector<Set> sets;  // in the order of their first members
 
   // The algorithm whose equations the nests compute.
   const ir::Algorithm& algorithm(const ir::Algorithm& original) const {
@@ -224,6 +286,9 @@ struct Tree {
   }
   const Nest* find(Symbol nest) const;
   Nest* find(Symbol nest);
+  const Set* set_of(Symbol nest) const;
+  // The nests placed in a loop, in order.
+  std::vector<const Nest*> placed_in(const LoopRef& loop) const;
   friend bool operator==(const Tree&, const Tree&) = default;
 };
 
@@ -246,7 +311,8 @@ Tree default_tree(const ir::Algorithm& algorithm);
 Nest default_nest(const ir::Equation& equation);
 
 // The order of nests that the text form has: a nest directly after the nests placed in its loops, which
-// stand outer loops first; nests of one place keep their order. Meaning is the same.
+// stand outer loops first; nests of one place keep their order; sets and their members in the order of nests. Meaning
+// is the same.
 void order_nests(Tree& tree);
 
 // Dimensions of an equation: indices, then fold variables.

@@ -9,6 +9,8 @@
 //   - a placement names a loop of a nest that is not placed inside this one; readers stand inside it, and
 //     in the order of nests a tensor is computed or copied before what reads it;
 //   - tensorized loops are the innermost of a reduction, and not marked otherwise;
+//   - scopes narrow inwards; what runs at the same time has the order that its values need (verify_mapping.cpp,
+//     verify_tables.cpp);
 //   - outputs stand at the root; kept names are loops over results of a reduction; a layout covers its
 //     dimensions.
 #include <algorithm>
@@ -57,7 +59,8 @@ class Verifier {
     }
     TILEWRIGHT_CHECK_OK(readers());
     TILEWRIGHT_CHECK_OK(verify_kernels(tree_));
-    return order();
+    TILEWRIGHT_CHECK_OK(order());
+    return verify_tables(algorithm_, tree_, reads_);
   }
 
  private:
@@ -306,8 +309,7 @@ class Verifier {
                              " are not its innermost: " + quoted(nest.name, loop.name) +
                              " stands among or inside them",
                          "reorder the tensorized loops to the inside");
-      if (loop.kind != LoopKind::Serial || loop.peel || !loop.versions.empty() ||
-          loop.scope != Scope::None)
+      if (loop.is_marked())
         return malformed(
             nest.tensorized->place.span,
             "tensorized loop " + quoted(nest.name, loop.name) + " is marked otherwise too",
@@ -593,7 +595,7 @@ class Verifier {
   std::set<Symbol> inlined_;
   std::set<Symbol> views_;  // always inlined
   std::map<Symbol, Symbol> equation_of_;  // of the parts of equations that have some
-  std::map<Symbol, std::set<Symbol>> reads_;  // the tensors that remain once inlining is done
+  ReadsOf reads_;  // the tensors that remain once inlining is done
 };
 
 }  // namespace

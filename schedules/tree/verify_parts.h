@@ -3,6 +3,9 @@
 // The parts of tree::verify, for its files alone; what each demands stands at the head of verify.cpp.
 #pragma once
 
+#include <map>
+#include <set>
+
 #include "schedules/tree/tree.h"
 #include "schedules/tree/witness.h"
 
@@ -31,5 +34,9 @@ Result<Ok> verify_layout(const ir::Algorithm& algorithm, const Nest& nest, bool 
 // Scopes, memories, rings and asynchronous copies.
 Result<Ok> verify_mapping(const Tree& tree, const Nest& nest);
 Result<Ok> verify_kernels(const Tree& tree);
+// The tensors that an equation reads once inlining is done, with the names of the equations that make them.
+using ReadsOf = std::map<Symbol, std::set<Symbol>>;
+// Sets, pipelines, roles and prefetches (E0327 to E0329).
+Result<Ok> verify_tables(const ir::Algorithm& algorithm, const Tree& tree, const ReadsOf& reads);
 
 }  // namespace tilewright::tree

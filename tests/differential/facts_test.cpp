@@ -20,8 +20,12 @@ constexpr const char* kAlgorithm = R"(algorithm facts(N, M, D) {
   input rising : i32[M] range 0 .. M + 1 monotone
   input once : i32[2, M] range 0 .. 2 * M injective
   input trusted : i32[M] range 0 .. N assumed
+  input far : u8[M] range 0 .. 256 monotone
+  input code : u4[M]
+  input table : f32[16]
   output y[i < M, d] = x[row[i], d] + x[near[i], d] + x[trusted[i], d]
   output z[i < M] = sum(k < rising[i]) f32(k) on_empty -1
+  output v[i < M] = f32(far[i]) * table[code[i]]
   output w[p < 2 * M] = update i32(-1) last(r < 2, i < M) at [once[r, i]] i32(row[i])
 })";
 
@@ -128,6 +132,17 @@ TEST_F(Facts, ClampedFromFarOutside) {
   input("near").data[2].i = 5;
   input("near").data[3].i = -1;
   expect_right();
+}
+
+// The upper half of an unsigned type is large, not negative; four bits are in 0 .. 16 and need no fact.
+TEST_F(Facts, UnsignedValues) {
+  for (std::size_t i = 0; i < 4; ++i) {
+    input("far").data[i].i = 100 + 50 * static_cast<std::int64_t>(i);
+    input("code").data[i].i = 15 - 5 * static_cast<std::int64_t>(i);
+  }
+  expect_right();
+  input("far").data[3].i = 199;
+  expect_refused("far", 3);
 }
 
 TEST_F(Facts, Falling) {

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/include/tilewright/runtime.h"
@@ -71,15 +72,19 @@ class LoadedObjects {
     void* symbol = dlsym(handle_, name.c_str());
     EXPECT_NE(symbol, nullptr) << name;
     if (symbol == nullptr) return 1;
-    constexpr std::size_t kWords = 20;
+    constexpr std::size_t kWords = 32;
     EXPECT_LE(w.size(), kWords);
     w.resize(kWords);
-    using Word = void*;
-    using Function = std::int32_t (*)(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word,
-                                      Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
-    return reinterpret_cast<Function>(symbol)(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8],
-                                              w[9], w[10], w[11], w[12], w[13], w[14], w[15], w[16],
-                                              w[17], w[18], w[19]);
+    return call_words(symbol, w, std::make_index_sequence<kWords>());
+  }
+
+  template <std::size_t>
+  using Word = void*;
+  template <std::size_t... kIndex>
+  static std::int32_t call_words(void* symbol, const std::vector<void*>& w,
+                                 std::index_sequence<kIndex...>) {
+    using Function = std::int32_t (*)(Word<kIndex>...);
+    return reinterpret_cast<Function>(symbol)(w[kIndex]...);
   }
 
   std::vector<std::string> objects_;

@@ -152,9 +152,9 @@ TEST(LoopSpace, VisitsEachPointOnce) {
         const Points got = inside(visitor.points[{equation->name, role}], *equation, sizes);
         ++checked;
         if (got == expected) continue;
-        // A tile of kept results computes to its end, also where the tile around it ends before; what
-        // lies beyond is never stored.
-        const bool overrun = !nest.keep.empty() && folds && got.size() == expected.size() &&
+        // A tile of results in registers, kept by the schedule or made for the loops of a fold, computes
+        // to its end, also where the tile around it ends before; what lies beyond is never stored.
+        const bool overrun = folds && got.size() == expected.size() &&
                              std::all_of(got.begin(), got.end(), [&](const auto& visit) {
                                return expected.contains(visit.first);
                              });

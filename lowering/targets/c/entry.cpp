@@ -222,19 +222,20 @@ class Entry {
             : tensor(c.argument) + "->dl.shape[" + std::to_string(parameter.shape.size() - 1) + "]";
     if (c.kind != CheckKind::ValueRange) lines_.add("const int64_t row = " + row + ";");
     lines_.open("for (int64_t at = 0; at < count; ++at) {");
+    lines_.add("const int64_t value = (int64_t)values[at];");
     const std::string expected = c.expr ? "end" : "0";
     if (c.kind == CheckKind::ValueRange) {
-      refuse_if("values[at] < least || values[at] >= end", c, expected, "at");
+      refuse_if("value < least || value >= end", c, expected, "at");
     } else if (c.kind == CheckKind::Monotone) {
-      refuse_if("at % row != 0 && values[at] < values[at - 1]", c, expected, "at");
+      refuse_if("at % row != 0 && value < (int64_t)values[at - 1]", c, expected, "at");
     } else {
       // What a row has seen is forgotten where the next begins; ValueRange gave each value a byte.
       lines_.add("unsigned char *seen = (unsigned char *)workspace;");
       lines_.open("if (at % row == 0) {");
       lines_.add("for (int64_t v = 0; v < end - least; ++v) seen[v] = 0;");
       lines_.close();
-      refuse_if("seen[values[at] - least] != 0", c, expected, "at");
-      lines_.add("seen[values[at] - least] = 1;");
+      refuse_if("seen[value - least] != 0", c, expected, "at");
+      lines_.add("seen[value - least] = 1;");
     }
     lines_.close();
     lines_.close();
