@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t kMaxElements = 64;
 
 Failure refuse(const Item& item, const std::string& why, const std::string& remedy) {
-  return fail(Diagnostic{kEdgeNotKept,
+  return fail(Diagnostic{Code::EdgeNotKept,
                          {},
                          in_backticks(program::headline(item.stmt)) + " " + why,
                          remedy,
@@ -393,7 +393,8 @@ Result<Stmt> SyncEmitter::wait(const WaitPoint& point) {
   const Set here = poly::dims_to_params(Set({team_.params(), loops}, around), loops);
   TILEWRIGHT_TRY(assumed, poly::intersect_params(polyhedra_, here, team_.facts()));
   const Set awaits = poly::dims_to_params(point.awaits, loops);
-  TILEWRIGHT_TRY(needed, poly::parameter_domain(polyhedra_, awaits));
+  TILEWRIGHT_TRY(some, poly::parameter_domain(polyhedra_, awaits));
+  TILEWRIGHT_TRY(needed, poly::simplify(polyhedra_, some));
   TILEWRIGHT_TRY(rest, poly::gist(polyhedra_, needed, assumed));
   std::vector<Expr> at;
   Stmt body;

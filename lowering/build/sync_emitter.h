@@ -13,8 +13,6 @@
 
 namespace tilewright::build {
 
-constexpr Code kEdgeNotKept = Code::ScheduleRefused;  // TEMPORARY
-
 struct SyncPlan {
   std::vector<WaitPoint> waits;
   std::vector<SyncPoint> syncs;

@@ -49,7 +49,7 @@ class Synchroniser {
   Failure refuse(const Edge& edge, const std::string& why, const Set& left) const {
     const Statement& s = flow_.statements()[edge.from];
     const Statement& t = flow_.statements()[edge.to];
-    Diagnostic d{kEdgeNotKept,
+    Diagnostic d{Code::EdgeNotKept,
                  {},
                  shown(s) + " must come before " + shown(t) + ", and " + why,
                  "place the copy or the bound loops further out, so that all agents meet between the two",
@@ -249,12 +249,11 @@ class Teams {
   Teams(ir::Context& context, poly::Context& polyhedra, const program::Program& program, Tells tells)
       : context_(context), polyhedra_(polyhedra), program_(program), names_(program), tells_(tells) {}
 
-  Result<Stmt> run(Stmt stmt, std::vector<Symbol> outer) {
+  Result<Stmt> run(Stmt stmt, std::vector<Stmt> outer) {
     const auto* kernel = stmt.as<program::Kernel>();
     const auto* bind = stmt.as<program::Bind>();
     const bool is_team = (kernel || (bind && bind->scope >= Scope::Block)) && !holds_teams(stmt);
-    for (Symbol name : program::bound_names(stmt))
-      if (stmt.as<program::For>() || bind) outer.push_back(name);
+    if (stmt.as<program::For>() || bind) outer.push_back(stmt);
     std::optional<Failure> failed;
     const Stmt out = program::map_parts(context_, stmt, [&](std::string_view, auto part) {
       if constexpr (std::is_same_v<decltype(part), Stmt>) {
@@ -278,7 +277,7 @@ class Teams {
     return found;
   }
 
-  Result<Stmt> team(Stmt body, const std::vector<Symbol>& outer, Scope scope) {
+  Result<Stmt> team(Stmt body, const std::vector<Stmt>& outer, Scope scope) {
     const Team team(context_, program_, body, outer);
     if (!team.has_agents() && !team.has_async()) return body;
     TILEWRIGHT_TRY(plan, Synchroniser(team, polyhedra_, scope).run());

@@ -30,10 +30,11 @@ bool is_prefix(const std::vector<std::pair<const Item*, int>>& chain, const Item
 }  // namespace
 
 Team::Team(ir::Context& context, const program::Program& program, Stmt body,
-           const std::vector<Symbol>& outer)
-    : context_(context), program_(program) {
+           const std::vector<Stmt>& outer)
+    : context_(context), program_(program), outer_(outer) {
   for (const ir::ExtentDecl& extent : program.extents) params_.emplace_back(extent.name.text());
-  for (Symbol name : outer) {
+  for (Stmt around : outer) {
+    const Symbol name = program::bound_names(around)[0];
     params_.emplace_back(name.text());
     known_.insert(name);
   }
@@ -86,8 +87,14 @@ void Team::note(const Item& item) {
                                   has_agents_ = true;
                                 },
                                 [&](const program::Let& n) {
-                                  if (n.value.type() == ir::ScalarType::Index)
+                                  if (n.value.type() != ir::ScalarType::Index) return;
+                                  // What is read once for the team is one number for all that follows.
+                                  if (!ir::reads(n.value).empty() && where(item).loops.empty()) {
+                                    known_.insert(n.var);
+                                    params_.emplace_back(n.var.text());
+                                  } else {
                                     lets_[n.var] = written_out(n.value);
+                                  }
                                 },
                                 [&](const program::Ring& n) {
                                   const Expr use = written_out(n.use);
@@ -266,6 +273,11 @@ poly::Set Team::facts() const {
   }
   for (Expr requirement : program_.requirements)
     add_condition(set, requirement, [](Expr e) { return std::string(e.as<ir::Extent>()->name.text()); });
+  Item around;
+  for (Stmt outer : outer_) {
+    around.stmt = outer;
+    (void)constrain_by(around, 0, "", set);
+  }
   return poly::Set({params_, {}}, set);
 }
 
@@ -369,6 +381,7 @@ void Team::add_accesses(const Item& item, Statement& out) const {
 bool Team::is_atom(const Item& item) const {
   if (!item.stmt) return false;
   if (item.is_async()) return true;
+  if (!item.is_loop() && !item.arms.empty()) return false;
   bool splits = false;
   std::size_t touching = 0;
   bool writes = false;

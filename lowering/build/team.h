@@ -71,9 +71,9 @@ struct Statement {
 
 class Team {
  public:
-  // `outer`: loops and agents around the team. `roots`: body of the team.
+  // `outer`: loops and splits into agents around the team, whose variables are parameters.
   Team(ir::Context& context, const program::Program& program, Stmt body,
-       const std::vector<Symbol>& outer);
+       const std::vector<Stmt>& outer);
 
   const Item& root() const { return root_; }
   const std::vector<Statement>& statements() const { return statements_; }
@@ -127,6 +127,7 @@ class Team {
 
   ir::Context& context_;
   const program::Program& program_;
+  std::vector<Stmt> outer_;
   Item root_;
   std::vector<std::string> params_;
   std::unordered_set<Symbol> known_;  // names that stand for integers: params and loops

@@ -65,8 +65,8 @@ void ValueFlow::add_ends() {
       if (around->bind() && (!owner->stmt || is_around(owner, team_.where(*around)) || around == owner))
         owner = around;
     // Memories that end together.
-    while (!owner->arms[0].empty() && owner->arms[0].back()->stmt.as<program::Alloc>())
-      owner = owner->arms[0].back().get();
+    const auto last = [&] { return owner->arms[0].empty() ? nullptr : owner->arms[0].back().get(); };
+    while (last() && (last()->stmt.as<program::Alloc>() || last()->stmt.as<program::Let>())) owner = last();
     const Gap gap{owner, 0, owner->arms[0].size()};
     if (std::find(gaps.begin(), gaps.end(), gap) == gaps.end()) gaps.push_back(gap);
   };

@@ -49,8 +49,10 @@ inline ir::TensorMap whole_numbers(const program::Program& program, const ir::Bi
 }
 
 inline void expect_right_in_every_order(ir::Context& context, const ir::Algorithm& algorithm,
-                                        const program::Program& program, const ir::Bindings& sizes) {
-  const ir::TensorMap inputs = whole_numbers(program, sizes);
+                                        const program::Program& program, const ir::Bindings& sizes,
+                                        const std::function<void(ir::TensorMap&)>& arrange = {}) {
+  ir::TensorMap inputs = whole_numbers(program, sizes);
+  if (arrange) arrange(inputs);
   ir::InterpretOptions exact;
   exact.reading = ir::Reading::Exact;
   auto wanted = ir::interpret(algorithm, sizes, inputs, exact);
@@ -65,6 +67,19 @@ inline void expect_right_in_every_order(ir::Context& context, const ir::Algorith
             << name.text() << " at " << i << "\n" << program::print(program);
     }
   }
+}
+
+// At some sizes, in some order.
+inline bool is_refused(ir::Context& context, const program::Program& program,
+                       const std::vector<ir::Bindings>& all_sizes,
+                       const std::function<void(ir::TensorMap&)>& arrange) {
+  for (const ir::Bindings& sizes : all_sizes) {
+    ir::TensorMap inputs = whole_numbers(program, sizes);
+    if (arrange) arrange(inputs);
+    for (const program::InterpretOptions& options : orders())
+      if (!program::interpret(context, program, sizes, inputs, options).ok()) return true;
+  }
+  return false;
 }
 
 inline bool is_synchronisation(program::Stmt stmt) {
@@ -84,21 +99,75 @@ inline program::Stmt without(ir::Context& context, program::Stmt stmt, int& numb
 
 // How many there are.
 inline int expect_each_is_needed(ir::Context& context, const program::Program& program,
-                                 const ir::Bindings& sizes) {
-  const ir::TensorMap inputs = whole_numbers(program, sizes);
+                                 const std::vector<ir::Bindings>& all_sizes,
+                                 const std::function<void(ir::TensorMap&)>& arrange = {}) {
   int count = 0;
   program::Program less = program;
   for (;; ++count) {
     int number = count;
     less.body = without(context, program.body, number);
     if (number >= 0) break;
-    bool refused = false;
-    for (const program::InterpretOptions& options : orders())
-      refused = refused || !program::interpret(context, less, sizes, inputs, options).ok();
+    const bool refused = is_refused(context, less, all_sizes, arrange);
     EXPECT_TRUE(refused) << "number " << count << " is not needed\n" << program::print(program);
   }
   EXPECT_GT(count, 0) << program::print(program);
   return count;
+}
+
+// The Program with one token of its synchronisation changed: the `number`-th of a phase that is one too early, a ring
+// of one slot fewer, an arrival or expected bytes too many, a fence of another proxy. None: there are not so many.
+inline program::Stmt mutant(ir::Context& context, program::Stmt stmt, int& number, std::string& what) {
+  const auto one_more = [&](ir::Expr e) { return context.add(e, context.index(1)); };
+  const auto chosen = [&] {
+    if (number-- != 0) return false;
+    what = program::headline(stmt);
+    return true;
+  };
+  if (const auto* wait = stmt.as<program::Wait>(); wait && wait->value && chosen()) {
+    program::Wait node = *wait;
+    node.value = context.sub(wait->value, context.index(1));
+    return program::make(context, node);
+  }
+  if (const auto* ring = stmt.as<program::Ring>(); ring && ring->depth > 1 && chosen()) {
+    program::Ring node = *ring;
+    --node.depth;
+    return program::make(context, node);
+  }
+  if (const auto* object = stmt.as<program::Object>(); object && object->count && chosen()) {
+    program::Object node = *object;
+    node.count = one_more(object->count);
+    return program::make(context, node);
+  }
+  if (const auto* signal = stmt.as<program::Signal>(); signal && signal->amount && chosen()) {
+    program::Signal node = *signal;
+    node.amount = one_more(signal->amount);
+    return program::make(context, node);
+  }
+  if (stmt.as<program::Fence>() && chosen()) {
+    program::Fence node;
+    node.proxy = program::Proxy::Tensor;
+    return program::make(context, node);
+  }
+  return program::map_parts(context, stmt, [&](std::string_view, auto part) {
+    if constexpr (std::is_same_v<decltype(part), program::Stmt>)
+      return mutant(context, part, number, what);
+    else
+      return part;
+  });
+}
+
+inline void expect_mutants_are_refused(ir::Context& context, const program::Program& program,
+                                       const std::vector<ir::Bindings>& all_sizes,
+                                       const std::function<void(ir::TensorMap&)>& arrange = {}) {
+  program::Program other = program;
+  for (int count = 0;; ++count) {
+    int number = count;
+    std::string what;
+    other.body = mutant(context, program.body, number, what);
+    if (number >= 0) break;
+    const bool refused = is_refused(context, other, all_sizes, arrange);
+    EXPECT_TRUE(refused) << "the mutant of `" << what << "` passes\n" << program::print(other);
+  }
 }
 
 }  // namespace tilewright

@@ -12,10 +12,12 @@
 #include "frontend/base/render.h"
 #include "frontend/ir/interpret.h"
 #include "frontend/ir/text.h"
+#include "lowering/build/build.h"
 #include "lowering/build/synchronise.h"
 #include "lowering/program/interpret.h"
 #include "lowering/program/text.h"
 #include "lowering/program/verify.h"
+#include "schedules/directives/text.h"
 #include "tests/laws/orders.h"
 
 namespace tilewright {
@@ -63,6 +65,12 @@ class Synchronised : public testing::TestWithParam<Case> {
     return out;
   }
 
+  std::vector<ir::Bindings> all_sizes() {
+    std::vector<ir::Bindings> out;
+    for (const Sizes& sizes : GetParam().sizes) out.push_back(bindings(sizes));
+    return out;
+  }
+
   ir::Context context_;
   poly::Context polyhedra_;
   ir::Algorithm algorithm_;
@@ -76,7 +84,7 @@ TEST_P(Synchronised, GivesTheRightNumbersInEveryOrder) {
 }
 
 TEST_P(Synchronised, NeedsEachOfItsWaits) {
-  expect_each_is_needed(context_, made_, bindings(GetParam().sizes[0]));
+  expect_each_is_needed(context_, made_, all_sizes());
 }
 
 std::vector<Case> cases() {
@@ -92,6 +100,106 @@ std::vector<Case> cases() {
 
 INSTANTIATE_TEST_SUITE_P(Programs, Synchronised, testing::ValuesIn(cases()),
                          [](const auto& each) { return std::string(each.param.program); });
+
+// From an algorithm and a schedule in text.
+struct Scheduled {
+  const char* name;
+  const char* algorithm;
+  std::vector<Sizes> sizes;  // the first is that of the twins
+};
+
+void PrintTo(const Scheduled& one, std::ostream* out) { *out << one.name; }
+
+class ScheduledForAgents : public testing::TestWithParam<Scheduled> {
+ protected:
+  void SetUp() override {
+    const Source algorithm_source("algorithm", read_file(GetParam().algorithm));
+    auto parsed = ir::parse_algorithm(context_, algorithm_source);
+    ASSERT_TRUE(parsed.ok()) << render(parsed.diagnostics(), &algorithm_source);
+    algorithm_ = *parsed;
+    const Source source("schedule", read_file("flow/" + std::string(GetParam().name) + ".tws"));
+    auto schedule = directives::parse_schedule(context_, algorithm_, source);
+    ASSERT_TRUE(schedule.ok()) << render(schedule.diagnostics(), &source);
+    auto made = build::build(context_, polyhedra_, algorithm_, *schedule);
+    ASSERT_TRUE(made.ok()) << render(made.diagnostics(), &source);
+    made_ = *made;
+    arrange_ = [this](ir::TensorMap& inputs) { arrange_groups(context_, inputs); };
+  }
+
+  // Groups of 0 to 6 rows, the last up to the end.
+  static void arrange_groups(ir::Context& context, ir::TensorMap& inputs) {
+    const auto found = inputs.find(context.symbol("start"));
+    if (found == inputs.end()) return;
+    ir::Tensor& start = found->second;
+    const std::int64_t rows = inputs.at(context.symbol("x")).shape[0];
+    std::int64_t at = 0;
+    for (std::size_t g = 0; g + 1 < start.data.size(); ++g) {
+      start.data[g].i = std::min(at, rows);
+      at += static_cast<std::int64_t>((g * 5 + 3) % 7);
+    }
+    start.data.back().i = rows;
+  }
+
+  ir::Bindings bindings(const Sizes& sizes) {
+    ir::Bindings out;
+    for (const auto& [name, value] : sizes) out[context_.symbol(name)] = value;
+    return out;
+  }
+
+  std::vector<ir::Bindings> all_sizes() {
+    std::vector<ir::Bindings> out;
+    for (const Sizes& sizes : GetParam().sizes) out.push_back(bindings(sizes));
+    return out;
+  }
+
+  ir::Context context_;
+  poly::Context polyhedra_;
+  ir::Algorithm algorithm_;
+  program::Program made_;
+  std::function<void(ir::TensorMap&)> arrange_;
+};
+
+TEST_P(ScheduledForAgents, GivesTheRightNumbersInEveryOrder) {
+  EXPECT_EQ(render(program::verify(made_), nullptr), "") << program::print(made_);
+  for (const Sizes& sizes : GetParam().sizes)
+    expect_right_in_every_order(context_, algorithm_, made_, bindings(sizes), arrange_);
+}
+
+TEST_P(ScheduledForAgents, NeedsEachOfItsWaits) {
+  expect_each_is_needed(context_, made_, all_sizes(), arrange_);
+}
+
+TEST_P(ScheduledForAgents, RefusesItsMutants) {
+  expect_mutants_are_refused(context_, made_, all_sizes(), arrange_);
+}
+
+// The Program is the one in the text: what is derived is read by people too.
+TEST_P(ScheduledForAgents, IsTheProgramInTheText) {
+  const std::string wanted = read_file("flow/" + std::string(GetParam().name) + ".derived.twp");
+  EXPECT_EQ("# SPDX-License-Identifier: Apache-2.0\n" + program::print(made_), wanted);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Programs, ScheduledForAgents,
+    testing::Values(Scheduled{"gemm_ring",
+                              "flow/gemm.tw",
+                              {{{"M", 16}, {"N", 16}, {"K", 24}},
+                               {{"M", 8}, {"N", 24}, {"K", 4}},
+                               {{"M", 8}, {"N", 8}, {"K", 0}},
+                               {{"M", 0}, {"N", 8}, {"K", 8}}}},
+                    Scheduled{"warps",
+                              "flow/gemm.tw",
+                              {{{"M", 16}, {"N", 8}, {"K", 12}}, {{"M", 8}, {"N", 8}, {"K", 4}}}},
+                    Scheduled{"dma",
+                              "flow/linear_relu.tw",
+                              {{{"M", 40}}, {{"M", 8}}, {{"M", 16}}, {{"M", 0}}}},
+                    Scheduled{"grouped",
+                              "flow/grouped.tw",
+                              {{{"R", 31}, {"G", 6}},
+                               {{"R", 1}, {"G", 1}},
+                               {{"R", 9}, {"G", 4}},
+                               {{"R", 0}, {"G", 2}}}}),
+    [](const auto& each) { return std::string(each.param.name); });
 
 }  // namespace
 }  // namespace tilewright
