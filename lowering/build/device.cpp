@@ -112,7 +112,8 @@ LoopValues NestEmitter::values_for(const tree::Nest& placed, const Point& point)
   LoopValues out = point.values;
   if (builder_.has_team_memory(placed) && placed.space != tree::Space::None)
     for (const tree::Loop& loop : nest_.loops)
-      if (loop.scope != tree::Scope::None && is_inside_team(loop.scope)) out.value_of.erase(loop.name);
+      if (loop.scope != tree::Scope::None && is_inside_team(loop.scope))
+        out.value_of.erase(loop.name);
   return out;
 }
 
@@ -130,16 +131,19 @@ Result<Stmt> NestEmitter::bound_loop(const tree::Loop& l, Point point, Expr uppe
     if (agent.scope == l.scope && before-- == 0 && nest_.at) there = &agent;
   if (there) {
     if (!builder_.has_team_memory(nest_) && !builder_.equation(nest_.name))
-      return refuse(l.bound.span, "loop " + shown(nest_, l.name) + " is split among agents that each have a copy",
+      return refuse(l.bound.span,
+                    "loop " + shown(nest_, l.name) + " is split among agents that each have a copy",
                     "keep the copy in a memory of the team, or bind none of its loops", {});
     const Symbol var = there->var;
     const Expr count = there->count;
-    const auto fits = ir::decide(context_, context_.le(space_.max_extent(l.name), count), builder_.ranges);
+    const auto fits =
+        ir::decide(context_, context_.le(space_.max_extent(l.name), count), builder_.ranges);
     if (!fits || !*fits)
-      return refuse(l.bound.span,
-                    "loop " + shown(nest_, l.name) + " has more iterations than there are agents",
-                    "split it by the number of agents and bind the inner loop",
-                    {{"iterations", ir::print(space_.max_extent(l.name))}, {"agents", ir::print(count)}});
+      return refuse(
+          l.bound.span,
+          "loop " + shown(nest_, l.name) + " has more iterations than there are agents",
+          "split it by the number of agents and bind the inner loop",
+          {{"iterations", ir::print(space_.max_extent(l.name))}, {"agents", ir::print(count)}});
     (void)enter(l, point, zero, upper, false);
     const Expr own = point.values.value_of.at(l.name);
     TILEWRIGHT_TRY(inside, body(point));
@@ -148,7 +152,8 @@ Result<Stmt> NestEmitter::bound_loop(const tree::Loop& l, Point point, Expr uppe
       return builder_.simplify(ir::substitute(context_, e, agent));
     });
     const auto all = ir::decide(context_, context_.le(count, upper), builder_.ranges);
-    return all && *all ? out : program::make_if(context_, context_.lt(context_.var(var), upper), out);
+    return all && *all ? out
+                       : program::make_if(context_, context_.lt(context_.var(var), upper), out);
   }
   const Symbol var = enter(l, point, zero, upper, false);
   point.env.agents.push_back({l.scope, var, upper});
@@ -156,10 +161,12 @@ Result<Stmt> NestEmitter::bound_loop(const tree::Loop& l, Point point, Expr uppe
   bool holds_team = !is_inside_team(l.scope);
   bool inside_l = false;
   for (const tree::Loop& other : nest_.loops) {
-    if (inside_l && other.scope != tree::Scope::None && !is_inside_team(other.scope)) holds_team = false;
+    if (inside_l && other.scope != tree::Scope::None && !is_inside_team(other.scope))
+      holds_team = false;
     inside_l = inside_l || other.name == l.name;
   }
-  TILEWRIGHT_TRY(inside, holds_team ? builder_.with_memories([&] { return body(point); }) : body(point));
+  TILEWRIGHT_TRY(inside,
+                 holds_team ? builder_.with_memories([&] { return body(point); }) : body(point));
   program::Bind bind;
   bind.var = var;
   bind.lower = zero;
@@ -196,7 +203,8 @@ Result<Stmt> NestEmitter::pipelined_loop(const tree::Loop& l, const Point& point
     Expr runs;
     if (stage > 0) runs = context_.le(context_.index(stage), t);
     if (stage < last) {
-      const Expr begins = context_.lt(t, builder_.simplify(context_.add(upper, context_.index(stage))));
+      const Expr begins =
+          context_.lt(t, builder_.simplify(context_.add(upper, context_.index(stage))));
       runs = runs ? context_.both(runs, begins) : begins;
     }
     groups.push_back(runs ? program::make_if(context_, runs, group) : group);
@@ -219,7 +227,8 @@ Result<Ok> NestEmitter::drop_other_rows(const std::vector<Symbol>& rows,
     const bool here = std::find(rows.begin(), rows.end(), n->name) != rows.end();
     if (!here && read && !builder_.has_team_memory(*n))
       return refuse(n->placed.span,
-                    "`" + std::string(n->name.text()) + "` is read in a later interval, by when its memory is gone",
+                    "`" + std::string(n->name.text()) +
+                        "` is read in a later interval, by when its memory is gone",
                     "give it a ring, or keep it in a memory of the team",
                     {{"nest", std::string(n->name.text())}});
     if (here || read) left.push_back(n);
@@ -255,13 +264,15 @@ Result<Stmt> NestEmitter::with_data_bounds(Point& point, const Continue& body) {
     if (!d.is_fold) continue;
     for (Expr bound : {d.lower, d.size}) {
       const std::vector<Symbol> free = ir::free_vars(bound);
-      if (!ir::depends_on_data(bound) ||
-          !std::all_of(free.begin(), free.end(), [&](Symbol v) { return space_.has_value(v, p.values); }))
+      if (!ir::depends_on_data(bound) || !std::all_of(free.begin(), free.end(), [&](Symbol v) {
+            return space_.has_value(v, p.values);
+          }))
         continue;
       const Expr there = bound == d.lower ? space_.absolute(d.name, context_.index(0), p.values)
                                           : space_.extent(d.name, p.values);
       ir::walk(there, [&](Expr e) {
-        if (!e.as<ir::Cast>() || e.type() != ir::ScalarType::Index || !ir::depends_on_data(e)) return;
+        if (!e.as<ir::Cast>() || e.type() != ir::ScalarType::Index || !ir::depends_on_data(e))
+          return;
         for (const auto& [read, name] : data_bounds_)
           if (read == e) return;
         const auto range = ir::value_range(context_, builder_.algorithm, e);

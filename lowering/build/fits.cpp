@@ -81,11 +81,12 @@ Result<Ok> Builder::fits_spaces(const program::Program& program) const {
     for (const auto& [kind, amount] : used)
       if (program::space_text(kind) == name) bytes = amount;
     if (bytes > space->bytes)
-      return refuse(nest.registered.span,
-                    "a team needs " + std::to_string(bytes) + " bytes of `" + std::string(name) +
-                        "` memory and has " + std::to_string(space->bytes),
-                    "use smaller tiles or fewer slots",
-                    {{"needed", std::to_string(bytes)}, {"available", std::to_string(space->bytes)}});
+      return refuse(
+          nest.registered.span,
+          "a team needs " + std::to_string(bytes) + " bytes of `" + std::string(name) +
+              "` memory and has " + std::to_string(space->bytes),
+          "use smaller tiles or fewer slots",
+          {{"needed", std::to_string(bytes)}, {"available", std::to_string(space->bytes)}});
   }
   return Ok{};
 }

@@ -43,8 +43,7 @@ Result<Stmt> NestEmitter::level(std::size_t depth, Point& point) {
       if (nest_.loops[i].scope != tree::Scope::None ||
           !builder_.placed_at(nest_.name, nest_.loops[i].name).empty())
         begin = i + 1;
-    if (depth == begin)
-      return asynchronous(point, [&](Point& p) { return level(depth, p); });
+    if (depth == begin) return asynchronous(point, [&](Point& p) { return level(depth, p); });
   }
   if (fold_ && depth == first_fold_)
     return with_data_bounds(point, [&](Point& p) { return fold_region(depth, p); });
@@ -237,10 +236,11 @@ Result<Stmt> NestEmitter::with_placed(std::size_t index, Point& point, const Con
     regions.push_back(std::move(region));
     depth = std::max(depth, n->ring);
     const auto* rows = point.rows;
-    placings.push_back({{}, !rows || std::find(rows->begin(), rows->end(), n->name) != rows->end()});
+    placings.push_back(
+        {{}, !rows || std::find(rows->begin(), rows->end(), n->name) != rows->end()});
   }
-  const bool own = !point.rows ||
-                   std::find(point.rows->begin(), point.rows->end(), nest_.name) != point.rows->end();
+  const bool own = !point.rows || std::find(point.rows->begin(), point.rows->end(), nest_.name) !=
+                                      point.rows->end();
   const auto all = [&]() {
     return placed(nests, 0, regions, point.env, placings, [&](Env& env) {
       if (!own) return Result<Stmt>(program::make_block(context_, {}));

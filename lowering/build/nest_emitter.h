@@ -69,7 +69,8 @@ class NestEmitter {
   Result<Stmt> pipelined_loop(const tree::Loop& loop, const Point& point, Expr upper,
                               const Continue& body);
   // Leaves the nests that these rows of a pipeline compute or read.
-  Result<Ok> drop_other_rows(const std::vector<Symbol>& rows, std::vector<const tree::Nest*>& nests) const;
+  Result<Ok> drop_other_rows(const std::vector<Symbol>& rows,
+                             std::vector<const tree::Nest*>& nests) const;
   // The statements inside as an operation of their own, where the nest says so.
   Result<Stmt> asynchronous(Point& point, const Continue& body);
   // The loops outside of `depth` that agents inside of a team run do not fix the region of a team's memory.
@@ -77,7 +78,8 @@ class NestEmitter {
   // On a device, bounds of the fold that are read from data have names, so that regions may depend on them.
   Result<Stmt> with_data_bounds(Point& point, const Continue& body);
   // The ring of a loop around what `body` makes with its slot.
-  Result<Stmt> in_ring(std::int64_t depth, Expr use, const std::function<Result<Stmt>(Expr slot)>& body);
+  Result<Stmt> in_ring(std::int64_t depth, Expr use,
+                       const std::function<Result<Stmt>(Expr slot)>& body);
   // Gives the loop a value at the point, and adds the guards that it brings.
   Symbol enter(const tree::Loop& loop, Point& point, Expr lower, Expr upper, bool constant);
   // The loop as it is emitted: of a tensorized one, where its tile is partial or no instruction takes part.

@@ -300,9 +300,9 @@ class RegionFinder {
     for (std::size_t i = 0; i < fold.vars.size(); ++i) {
       const Symbol var = fold.vars[i];
       // A bound that depends on the reader's indices has no value before its loops do.
-      const bool data =
-          ir::depends_on_data(fold.lower[i]) || ir::depends_on_data(fold.upper[i]);
-      if (data ? !has_values({fold.lower[i], fold.upper[i]}) : !ir::free_vars(fold.lower[i]).empty())
+      const bool data = ir::depends_on_data(fold.lower[i]) || ir::depends_on_data(fold.upper[i]);
+      if (data ? !has_values({fold.lower[i], fold.upper[i]})
+               : !ir::free_vars(fold.lower[i]).empty())
         continue;
       auto [lo, hi] = space_.range(var, values_);
       const AffineExpr value = AffineExpr::variable(dimension_name(var));

@@ -329,7 +329,8 @@ program::Space space_of(const tree::Nest& nest, ir::ScalarType type,
 }  // namespace
 
 // Where the cells of a tensor of the nest are, once it is in a buffer of its own.
-Binding Builder::own_binding(const tree::Nest& nest, Symbol tensor, const Region& region, Expr slot) {
+Binding Builder::own_binding(const tree::Nest& nest, Symbol tensor, const Region& region,
+                             Expr slot) {
   Binding binding;
   binding.slot = slot;
   binding.lower = region.lower;
@@ -368,7 +369,8 @@ Binding Builder::own_binding(const tree::Nest& nest, Symbol tensor, const Region
     for (const Memory& known : *memories_)
       if (known.tensor == tensor && known.nest == nest.name && known.extents == binding.extents)
         binding.buffer = known.buffer;
-  if (!binding.buffer.valid()) binding.buffer = fresh(nest.stage ? nest.name.text() : tensor.text());
+  if (!binding.buffer.valid())
+    binding.buffer = fresh(nest.stage ? nest.name.text() : tensor.text());
   return binding;
 }
 

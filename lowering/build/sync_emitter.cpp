@@ -33,7 +33,8 @@ Failure refuse(const Item& item, const std::string& why, const std::string& reme
 std::string written_by(Stmt stmt) {
   std::string out;
   program::walk(stmt, [&](Stmt s) {
-    if (const auto* store = s.as<program::Store>(); store && out.empty()) out = store->buffer.text();
+    if (const auto* store = s.as<program::Store>(); store && out.empty())
+      out = store->buffer.text();
   });
   return out.empty() ? "copy" : out;
 }
@@ -48,7 +49,8 @@ bool stands_in(const Item* item, const Item* owner) {
 
 FreshNames::FreshNames(const program::Program& program) {
   for (const ir::ExtentDecl& extent : program.extents) used_.emplace(extent.name.text());
-  for (const program::Parameter& parameter : program.parameters) used_.emplace(parameter.name.text());
+  for (const program::Parameter& parameter : program.parameters)
+    used_.emplace(parameter.name.text());
   program::walk(program.body, [&](Stmt s) {
     for (Symbol name : program::bound_names(s)) used_.emplace(name.text());
   });
@@ -92,7 +94,8 @@ Result<std::vector<SyncEmitter::Count>> SyncEmitter::counts_of(const Statement& 
     const std::string name = Team::name(*loop, kFrom);
     if (loop->bind() || !stands_in(loop, &owner)) continue;
     Count count{loop, {}, {}};
-    TILEWRIGHT_TRY(of_loop, poly::intersect_params(polyhedra_, Set({team_.params(), dims}, set), facts));
+    TILEWRIGHT_TRY(of_loop,
+                   poly::intersect_params(polyhedra_, Set({team_.params(), dims}, set), facts));
     std::vector<std::string> outer;
     for (const Item* other : operation.where.loops) {
       if (other == loop) break;
@@ -138,7 +141,8 @@ Result<Expr> SyncEmitter::agents_of(const Statement& operation, const Item& owne
     const auto length = team_.to_program(bounds.extent);
     bool same = length.has_value();
     for (Symbol var : same ? ir::free_vars(*length) : std::vector<Symbol>())
-      for (const Item* other : operation.where.loops) same = same && Team::name(*other, "") != var.text();
+      for (const Item* other : operation.where.loops)
+        same = same && Team::name(*other, "") != var.text();
     if (!same)
       return refuse(*operation.item, "is started by a varying number of agents",
                     "bind the loops of the copy to as many agents each time");
@@ -241,8 +245,8 @@ Result<SyncEmitter::Object> SyncEmitter::object_of(std::size_t operation) {
   if (object.kind == ObjectKind::Token && !(alone && alone->value == 1))
     return refuse(*op.item, "is started by several agents, and a token is for one operation",
                   "bind none of the loops of the copy");
-  object.name = names_.make(
-      context_, written_by(op.item->stmt) + (object.kind == ObjectKind::Token ? "_token" : "_full"));
+  object.name = names_.make(context_, written_by(op.item->stmt) +
+                                          (object.kind == ObjectKind::Token ? "_token" : "_full"));
   return object;
 }
 
@@ -284,7 +288,8 @@ Result<Ok> SyncEmitter::find_objects() {
                last.counts.size() == own.counts.size();
       if (shared) {
         if (stands_in(last.owner, own.owner)) last.owner = own.owner;
-        if (!last.bytes) last.arrivals = ir::simplify(context_, context_.add(last.arrivals, own.arrivals), {});
+        if (!last.bytes)
+          last.arrivals = ir::simplify(context_, context_.add(last.arrivals, own.arrivals), {});
         last.operations.push_back(op);
         object_of_[op] = objects_.size() - 1;
       }
@@ -383,49 +388,71 @@ Expr SyncEmitter::condition(const Set& set) const {
   return ir::simplify(context_, any, {});
 }
 
-Result<Stmt> SyncEmitter::wait(const WaitPoint& point) {
+// The waits of one point for a set of operations: where it holds them, for each of a range of uses. None: they are
+// not one range.
+Result<std::optional<Stmt>> SyncEmitter::waits_for(const WaitPoint& point, const Set& awaits,
+                                                   const Set& assumed) {
   const Object& object = objects_[object_of_.at(point.operation)];
   const Statement& op = statements_[point.operation];
+  TILEWRIGHT_TRY(some, poly::parameter_domain(polyhedra_, awaits));
+  TILEWRIGHT_TRY(needed, poly::simplify(polyhedra_, some));
+  TILEWRIGHT_TRY(rest, poly::gist(polyhedra_, needed, assumed));
+  std::vector<Expr> at;
+  std::vector<std::pair<Symbol, std::pair<Expr, Expr>>> several;
+  for (const Item* loop : ValueFlow::serial(op.where.loops)) {
+    if (!stands_in(loop, object.owner)) continue;
+    TILEWRIGHT_TRY(bounds, poly::dim_bounds(polyhedra_, awaits, Team::name(*loop, kFrom), assumed));
+    const auto lower = team_.to_program(bounds.lower);
+    const auto upper = team_.to_program(bounds.upper);
+    if (!lower || !upper || !bounds.exact) return std::optional<Stmt>();
+    const bool one =
+        bounds.upper - bounds.lower == poly::BoundExpr(1) || bounds.extent == poly::BoundExpr(1);
+    if (one) {
+      at.push_back(ir::simplify(context_, *lower, {}));
+      continue;
+    }
+    if (!several.empty()) return std::optional<Stmt>();
+    const Symbol var = names_.make(context_, Team::name(*loop, "") + "_last");
+    several.push_back(
+        {var, {ir::simplify(context_, *lower, {}), ir::simplify(context_, *upper, {})}});
+    at.push_back(context_.var(var));
+  }
+  Stmt body = one_wait(object, use_number(object, at), point.where);
+  for (const auto& [var, range] : several)
+    body = program::make_for(context_, program::LoopKind::Serial, var, range.first, range.second,
+                             body);
+  return std::optional(program::make_if(context_, condition(rest), body));
+}
+
+Result<Stmt> SyncEmitter::wait(const WaitPoint& point) {
   // What is known where the wait stands.
   BasicSet around;
   (void)team_.constrain(point.where, kAt, around);
   const std::vector<std::string> loops = team_.names(point.where.loops, kAt);
   const Set here = poly::dims_to_params(Set({team_.params(), loops}, around), loops);
   TILEWRIGHT_TRY(assumed, poly::intersect_params(polyhedra_, here, team_.facts()));
-  const Set awaits = poly::dims_to_params(point.awaits, loops);
-  TILEWRIGHT_TRY(some, poly::parameter_domain(polyhedra_, awaits));
-  TILEWRIGHT_TRY(needed, poly::simplify(polyhedra_, some));
-  TILEWRIGHT_TRY(rest, poly::gist(polyhedra_, needed, assumed));
-  std::vector<Expr> at;
-  Stmt body;
-  const std::vector<const Item*> serial = ValueFlow::serial(op.where.loops);
-  std::vector<std::pair<Symbol, std::pair<Expr, Expr>>> several;
-  for (const Item* loop : serial) {
-    if (!stands_in(loop, object.owner)) continue;
-    TILEWRIGHT_TRY(bounds,
-                   poly::dim_bounds(polyhedra_, awaits, Team::name(*loop, kFrom), assumed));
-    const auto lower = team_.to_program(bounds.lower);
-    const auto upper = team_.to_program(bounds.upper);
-    if (!lower || !upper || !bounds.exact)
-      return refuse(*op.item, "is awaited at instances that are not one range",
-                    "let the loops that use the copy run in the order of the loops that make it");
-    const bool one = bounds.upper - bounds.lower == poly::BoundExpr(1) ||
-                     bounds.extent == poly::BoundExpr(1);
-    if (one) {
-      at.push_back(ir::simplify(context_, *lower, {}));
-      continue;
+  TILEWRIGHT_TRY(known, poly::simplify(polyhedra_, point.awaits));
+  const Set awaits = poly::dims_to_params(known, loops);
+  TILEWRIGHT_TRY(whole, waits_for(point, awaits, assumed));
+  if (whole) return *whole;
+  // Piece by piece, each without what was awaited before.
+  std::vector<Stmt> out;
+  Set before(awaits.space());
+  for (const BasicSet& piece : awaits.pieces()) {
+    const Set one(awaits.space(), piece);
+    TILEWRIGHT_TRY(left, poly::subtract(polyhedra_, one, before));
+    for (const BasicSet& part : left.pieces()) {
+      TILEWRIGHT_TRY(waits, waits_for(point, Set(left.space(), part), assumed));
+      if (!waits)
+        return refuse(*statements_[point.operation].item,
+                      "is awaited at instances that are not one range",
+                      "let the loops that use the copy run in the order of the loops that make it");
+      out.push_back(*waits);
     }
-    if (!several.empty())
-      return refuse(*op.item, "is awaited for a region of several loops at once",
-                    "place what uses the copy in the same loops");
-    const Symbol var = names_.make(context_, Team::name(*loop, "") + "_last");
-    several.push_back({var, {ir::simplify(context_, *lower, {}), ir::simplify(context_, *upper, {})}});
-    at.push_back(context_.var(var));
+    TILEWRIGHT_TRY(more, poly::unite(polyhedra_, before, one));
+    before = std::move(more);
   }
-  body = one_wait(object, use_number(object, at), point.where);
-  for (const auto& [var, range] : several)
-    body = program::make_for(context_, program::LoopKind::Serial, var, range.first, range.second, body);
-  return program::make_if(context_, condition(rest), body);
+  return program::make_block(context_, out);
 }
 
 Stmt SyncEmitter::start(const Item& item) {

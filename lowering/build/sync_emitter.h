@@ -30,8 +30,8 @@ class FreshNames {
 
 class SyncEmitter {
  public:
-  SyncEmitter(ir::Context& context, poly::Context& polyhedra, const Team& team, const SyncPlan& plan,
-              Tells tells, FreshNames& names);
+  SyncEmitter(ir::Context& context, poly::Context& polyhedra, const Team& team,
+              const SyncPlan& plan, Tells tells, FreshNames& names);
 
   Result<Stmt> run();
 
@@ -72,6 +72,8 @@ class SyncEmitter {
   Use use_at(const Object& object, Expr number, const Where& where);
   Stmt in_ring(const Object& object, const Use& use, Stmt body) const;
   Result<Stmt> wait(const WaitPoint& point);
+  Result<std::optional<Stmt>> waits_for(const WaitPoint& point, const poly::Set& awaits,
+                                        const poly::Set& assumed);
   Stmt one_wait(const Object& object, Expr number, const Where& where);
   Stmt start(const Item& item);
   Expr condition(const poly::Set& set) const;

@@ -18,7 +18,8 @@ using program::Scope;
 namespace {
 
 std::string shown(const Statement& statement) {
-  return statement.item ? in_backticks(program::headline(statement.item->stmt)) : "the end of the memory";
+  return statement.item ? in_backticks(program::headline(statement.item->stmt))
+                        : "the end of the memory";
 }
 
 class Synchroniser {
@@ -29,8 +30,8 @@ class Synchroniser {
   Result<SyncPlan> run() {
     TILEWRIGHT_TRY(edges, flow_.edges());
     edges_ = std::move(edges);
-    TILEWRIGHT_CHECK_OK(place_waits());
     TILEWRIGHT_CHECK_OK(place_syncs());
+    TILEWRIGHT_CHECK_OK(place_waits());
     TILEWRIGHT_CHECK_OK(place_fences());
     TILEWRIGHT_CHECK_OK(drop_implied());
     return SyncPlan{std::move(waits_), std::move(syncs_), std::move(fences_)};
@@ -39,7 +40,7 @@ class Synchroniser {
  private:
   Result<Set> uncovered(const Edge& edge) const {
     switch (edge.kind) {
-      case EdgeKind::Completion: return flow_.not_awaited(edge, waits_);
+      case EdgeKind::Completion: return flow_.not_awaited(edge, waits_, syncs_);
       case EdgeKind::Order: return flow_.not_ordered(edge, syncs_);
       case EdgeKind::Visibility: return flow_.not_visible(edge, fences_, syncs_);
     }
@@ -49,12 +50,13 @@ class Synchroniser {
   Failure refuse(const Edge& edge, const std::string& why, const Set& left) const {
     const Statement& s = flow_.statements()[edge.from];
     const Statement& t = flow_.statements()[edge.to];
-    Diagnostic d{Code::EdgeNotKept,
-                 {},
-                 shown(s) + " must come before " + shown(t) + ", and " + why,
-                 "place the copy or the bound loops further out, so that all agents meet between the two",
-                 {},
-                 {}};
+    Diagnostic d{
+        Code::EdgeNotKept,
+        {},
+        shown(s) + " must come before " + shown(t) + ", and " + why,
+        "place the copy or the bound loops further out, so that all agents meet between the two",
+        {},
+        {}};
     if (auto point = poly::smallest_point(polyhedra_, left); point.ok() && *point)
       d.evidence.emplace_back("instances", (*point)->text());
     return fail(std::move(d));
@@ -72,8 +74,9 @@ class Synchroniser {
   }
 
   // Before what needs the operation, in the innermost loop around it that other operations run in too: not in
-  // the loops of one computation. A guard that is not quasi-affine is no place to wait in.
-  Gap wait_gap(std::size_t to) const {
+  // the loops of one computation. A guard that is not quasi-affine is no place to wait in, unless the operation
+  // stands in it too.
+  Gap wait_gap(std::size_t from, std::size_t to) const {
     if (flow_.is_end(to)) return flow_.end_gap(to);
     const Statement& t = flow_.statements()[to];
     std::vector<const Item*> way;
@@ -86,7 +89,10 @@ class Synchroniser {
       const Item& item = *way[at];
       poly::BasicSet scratch;
       if (item.is_loop() || item.stmt.as<program::While>()) break;
-      if (item.stmt.as<program::If>() && !team_.constrain_by(item, t.where.chain[at].second, kAt, scratch))
+      const auto& around = flow_.statements()[from].where.chain;
+      const bool both = std::find(around.begin(), around.end(), t.where.chain[at]) != around.end();
+      if (item.stmt.as<program::If>() && !both &&
+          !team_.constrain_by(item, t.where.chain[at].second, kAt, scratch))
         break;
     }
     return {way[at]->parent, way[at]->arm, way[at]->index};
@@ -94,15 +100,15 @@ class Synchroniser {
 
   Result<Ok> place_waits() {
     for (const Edge* edge : in_order(EdgeKind::Completion)) {
-      TILEWRIGHT_TRY(left, flow_.not_awaited(*edge, waits_));
+      TILEWRIGHT_TRY(left, flow_.not_awaited(*edge, waits_, syncs_));
       TILEWRIGHT_TRY(none, flow_.is_empty(left));
       if (none) continue;
-      WaitPoint wait{edge->from, wait_gap(edge->to), {}, left};
+      WaitPoint wait{edge->from, wait_gap(edge->from, edge->to), {}, left};
       wait.where = team_.where(wait.gap, static_cast<int>(PointKind::Wait));
       TILEWRIGHT_TRY(awaits, first_need(*edge, wait.where, left));
       wait.awaits = std::move(awaits);
       waits_.push_back(std::move(wait));
-      TILEWRIGHT_TRY(rest, flow_.not_awaited(*edge, waits_));
+      TILEWRIGHT_TRY(rest, flow_.not_awaited(*edge, waits_, syncs_));
       TILEWRIGHT_TRY(kept, flow_.is_empty(rest));
       if (!kept) return refuse(*edge, "no wait between them is for that operation alone", rest);
     }
@@ -199,7 +205,8 @@ class Synchroniser {
       fences_.push_back(std::move(fence));
       TILEWRIGHT_TRY(rest, flow_.not_visible(*edge, fences_, syncs_));
       TILEWRIGHT_TRY(all, flow_.is_empty(rest));
-      if (!all) return refuse(*edge, "no fence between them is by an agent that knows of the write", rest);
+      if (!all)
+        return refuse(*edge, "no fence between them is by an agent that knows of the write", rest);
     }
     return Ok{};
   }
@@ -246,8 +253,13 @@ class Synchroniser {
 // Each team of a Program: the agents of a block or core, or of a launch that has none.
 class Teams {
  public:
-  Teams(ir::Context& context, poly::Context& polyhedra, const program::Program& program, Tells tells)
-      : context_(context), polyhedra_(polyhedra), program_(program), names_(program), tells_(tells) {}
+  Teams(ir::Context& context, poly::Context& polyhedra, const program::Program& program,
+        Tells tells)
+      : context_(context),
+        polyhedra_(polyhedra),
+        program_(program),
+        names_(program),
+        tells_(tells) {}
 
   Result<Stmt> run(Stmt stmt, std::vector<Stmt> outer) {
     const auto* kernel = stmt.as<program::Kernel>();
@@ -257,7 +269,8 @@ class Teams {
     std::optional<Failure> failed;
     const Stmt out = program::map_parts(context_, stmt, [&](std::string_view, auto part) {
       if constexpr (std::is_same_v<decltype(part), Stmt>) {
-        auto inside = is_team ? team(part, outer, kernel ? Scope::Device : bind->scope) : run(part, outer);
+        auto inside =
+            is_team ? team(part, outer, kernel ? Scope::Device : bind->scope) : run(part, outer);
         if (inside.ok()) return *inside;
         failed = std::move(inside).failure();
       }

@@ -15,9 +15,10 @@
 //   syncs     at the latest gap that lies on every way from one end of an edge to the other;
 //   fences    directly before an operation that reads or overwrites what agents wrote;
 //   objects   as many cells as operations may be started before the first is awaited; a phase for each use.
-// What is implied by the rest is dropped again, one by one. The interpreter is the check: it decides by vector
-// clocks, knows nothing of polyhedra, and refuses the result without any one of its waits
-// (tests/laws/synchronise_test.cpp).
+// What is implied by the rest is dropped again, one by one; not seen is what an agent tells others by starting an
+// operation that they wait for, so where agents and operations meet a sync may stand that such a chain implies. The
+// interpreter is the check: it decides by vector clocks, knows nothing of polyhedra, and refuses the result without any
+// one of its waits (tests/laws/synchronise_test.cpp).
 #pragma once
 
 #include "frontend/base/result.h"

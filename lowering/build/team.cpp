@@ -62,7 +62,8 @@ Team::Team(ir::Context& context, const program::Program& program, Stmt body,
 void Team::grow(Item& item, Stmt body, int arm) {
   if (!body) return;
   std::vector<Stmt> stmts = {body};
-  if (const auto* block = body.as<program::Block>()) stmts.assign(block->body.begin(), block->body.end());
+  if (const auto* block = body.as<program::Block>())
+    stmts.assign(block->body.begin(), block->body.end());
   for (Stmt stmt : stmts) {
     auto child = std::make_unique<Item>();
     child->stmt = stmt;
@@ -200,6 +201,54 @@ std::optional<Expr> Team::to_program(const BoundExpr& value) const {
   });
 }
 
+namespace {
+
+// What add_less and add_at_least say without leaving anything out.
+bool is_conjunction(const std::optional<BoundExpr>& bound, BoundExpr::Kind kind) {
+  if (!bound || bound->kind() == BoundExpr::Kind::Affine) return bound.has_value();
+  return bound->kind() == kind &&
+         std::all_of(bound->operands().begin(), bound->operands().end(),
+                     [](const BoundExpr& o) { return o.kind() == BoundExpr::Kind::Affine; });
+}
+
+}  // namespace
+
+bool Team::constrain_comparison(Expr condition, std::string_view suffix, BasicSet& set) const {
+  const auto* op = condition.as<ir::Op>();
+  if (!op || op->args.size() != 2) return false;
+  if (op->op == ir::OpCode::And) {
+    const bool first = constrain_comparison(op->args[0], suffix, set);
+    return constrain_comparison(op->args[1], suffix, set) && first;
+  }
+  if (op->args[0].type() != ir::ScalarType::Index) return false;
+  const auto a = value(op->args[0], suffix);
+  const auto b = value(op->args[1], suffix);
+  if (!a || !b) return false;
+  const auto is_affine = [](const BoundExpr& e) { return e.kind() == BoundExpr::Kind::Affine; };
+  // x < y
+  const auto less = [&](const BoundExpr& x, const BoundExpr& y) {
+    if (is_affine(x) && is_conjunction(y, BoundExpr::Kind::Min)) {
+      add_less(set, x.affine(), y);
+      return true;
+    }
+    const BoundExpr above = x + BoundExpr(1);
+    if (!is_affine(y) || !is_conjunction(above, BoundExpr::Kind::Max)) return false;
+    add_at_least(set, y.affine(), above);
+    return true;
+  };
+  switch (op->op) {
+    case ir::OpCode::Lt: return less(*a, *b);
+    case ir::OpCode::Le: return less(*a, *b + BoundExpr(1));
+    case ir::OpCode::Gt: return less(*b, *a);
+    case ir::OpCode::Ge: return less(*b, *a + BoundExpr(1));
+    case ir::OpCode::Eq:
+      if (!is_affine(*a) || !is_affine(*b)) return false;
+      set.equal(a->affine(), b->affine());
+      return true;
+    default: return false;
+  }
+}
+
 bool Team::constrain_by(const Item& item, int arm, std::string_view suffix, BasicSet& set) const {
   const auto between = [&](Symbol var, Expr lower, Expr upper) {
     const AffineExpr at = AffineExpr::variable(std::string(var.text()) + std::string(suffix));
@@ -207,59 +256,23 @@ bool Team::constrain_by(const Item& item, int arm, std::string_view suffix, Basi
     const auto hi = value(upper, suffix);
     if (lo) add_at_least(set, at, *lo);
     if (hi) add_less(set, at, *hi);
-    const auto is_convex = [](const std::optional<BoundExpr>& b, BoundExpr::Kind kind) {
-      if (!b || b->kind() == BoundExpr::Kind::Affine) return b.has_value();
-      return b->kind() == kind && std::all_of(b->operands().begin(), b->operands().end(), [](const auto& o) {
-               return o.kind() == BoundExpr::Kind::Affine;
-             });
-    };
-    return is_convex(lo, BoundExpr::Kind::Max) && is_convex(hi, BoundExpr::Kind::Min);
+    return is_conjunction(lo, BoundExpr::Kind::Max) && is_conjunction(hi, BoundExpr::Kind::Min);
   };
-  if (const auto* loop = item.stmt.as<program::For>()) return between(loop->var, loop->lower, loop->upper);
+  if (const auto* loop = item.stmt.as<program::For>())
+    return between(loop->var, loop->lower, loop->upper);
   if (const auto* bind = item.bind()) return between(bind->var, bind->lower, bind->upper);
   const auto* branch = item.stmt.as<program::If>();
   if (!branch) return item.stmt.kind() != program::StmtKind::While;
-  Expr condition = written_out(branch->condition);
-  if (arm == 1) {
-    const auto* op = condition.as<ir::Op>();
-    condition = op && op->args.size() == 2 ? negated(context_, *op) : Expr();
-  }
-  bool exact = static_cast<bool>(condition);
-  const std::function<void(Expr)> add = [&](Expr part) {
-    const auto* op = part.as<ir::Op>();
-    if (op && op->op == ir::OpCode::And) {
-      add(op->args[0]);
-      add(op->args[1]);
-      return;
-    }
-    const auto affine = [&](Expr e) {
-      const auto found = e.type() == ir::ScalarType::Index ? value(e, suffix) : std::nullopt;
-      return found && found->kind() == BoundExpr::Kind::Affine;
-    };
-    const bool comparison = op && (op->op == ir::OpCode::Lt || op->op == ir::OpCode::Le ||
-                                   op->op == ir::OpCode::Gt || op->op == ir::OpCode::Ge ||
-                                   op->op == ir::OpCode::Eq);
-    if (!comparison || !affine(op->args[0]) || !affine(op->args[1])) {
-      exact = false;
-      return;
-    }
-    const AffineExpr a = value(op->args[0], suffix)->affine();
-    const AffineExpr b = value(op->args[1], suffix)->affine();
-    switch (op->op) {
-      case ir::OpCode::Lt: set.less(a, b); break;
-      case ir::OpCode::Le: set.at_least(b, a); break;
-      case ir::OpCode::Gt: set.less(b, a); break;
-      case ir::OpCode::Ge: set.at_least(a, b); break;
-      default: set.equal(a, b); break;
-    }
-  };
-  if (condition) add(condition);
-  return exact;
+  if (arm == 0) return constrain_comparison(branch->condition, suffix, set);
+  const auto* op = branch->condition.as<ir::Op>();
+  const Expr otherwise = op && op->args.size() == 2 ? negated(context_, *op) : Expr();
+  return otherwise && constrain_comparison(otherwise, suffix, set);
 }
 
 bool Team::constrain(const Where& where, std::string_view suffix, BasicSet& set) const {
   bool exact = true;
-  for (const auto& [item, arm] : where.chain) exact = constrain_by(*item, arm, suffix, set) && exact;
+  for (const auto& [item, arm] : where.chain)
+    exact = constrain_by(*item, arm, suffix, set) && exact;
   return exact;
 }
 
@@ -272,7 +285,8 @@ poly::Set Team::facts() const {
     if (extent.multiple_of > 1) set.equal(poly::modulo(at, extent.multiple_of), AffineExpr(0));
   }
   for (Expr requirement : program_.requirements)
-    add_condition(set, requirement, [](Expr e) { return std::string(e.as<ir::Extent>()->name.text()); });
+    add_condition(set, requirement,
+                  [](Expr e) { return std::string(e.as<ir::Extent>()->name.text()); });
   Item around;
   for (Stmt outer : outer_) {
     around.stmt = outer;
@@ -349,7 +363,8 @@ void Team::add_reads(Expr expr, const Where& where, Statement& out) const {
 // What the item itself reads and writes, without what stands in it.
 void Team::own_accesses(const Item& item, Statement& out) const {
   const Where at = where(item);
-  const auto touch = [&](Symbol buffer, bool writes, NodeList<Expr> index, std::vector<Expr> length) {
+  const auto touch = [&](Symbol buffer, bool writes, NodeList<Expr> index,
+                         std::vector<Expr> length) {
     out.accesses.push_back({buffer, writes, {index.begin(), index.end()}, std::move(length), at});
   };
   program::for_each_part(item.stmt, [&](std::string_view, auto part) {
@@ -365,7 +380,8 @@ void Team::own_accesses(const Item& item, Statement& out) const {
       std::vector<Expr> length(tile->indices.size());
       for (std::size_t d = 0; d < tile->sliced.size(); ++d)
         length[static_cast<std::size_t>(tile->sliced[d])] = tile->lengths[d];
-      touch(tile->buffer, callee && callee->meaning.find_equation(tile->operand), tile->indices, length);
+      touch(tile->buffer, callee && callee->meaning.find_equation(tile->operand), tile->indices,
+            length);
     }
   }
 }

@@ -48,7 +48,8 @@ struct Gap {
 // A point of the text that is executed again and again.
 struct Where {
   std::vector<int> path;  // compared lexicographically: order of the text
-  std::vector<std::pair<const Item*, int>> chain;  // what it stands in, outermost first, with the body
+  std::vector<std::pair<const Item*, int>>
+      chain;  // what it stands in, outermost first, with the body
   std::vector<const Item*> loops;  // of these the loops and the splits into agents
 };
 
@@ -124,6 +125,7 @@ class Team {
   void own_accesses(const Item& item, Statement& out) const;
   void for_leaves(const Item& item, const std::function<void(const Item&)>& f) const;
   bool is_uniform(Expr expr) const;
+  bool constrain_comparison(Expr condition, std::string_view suffix, poly::BasicSet& set) const;
 
   ir::Context& context_;
   const program::Program& program_;

@@ -62,11 +62,15 @@ void ValueFlow::add_ends() {
   const auto add = [&](const Item* owner, const Statement& op) {
     // Inside the innermost split into agents that the operation stands in.
     for (const auto& [around, arm] : op.where.chain)
-      if (around->bind() && (!owner->stmt || is_around(owner, team_.where(*around)) || around == owner))
+      if (around->bind() &&
+          (!owner->stmt || is_around(owner, team_.where(*around)) || around == owner))
         owner = around;
     // Memories that end together.
-    const auto last = [&] { return owner->arms[0].empty() ? nullptr : owner->arms[0].back().get(); };
-    while (last() && (last()->stmt.as<program::Alloc>() || last()->stmt.as<program::Let>())) owner = last();
+    const auto last = [&] {
+      return owner->arms[0].empty() ? nullptr : owner->arms[0].back().get();
+    };
+    while (last() && (last()->stmt.as<program::Alloc>() || last()->stmt.as<program::Let>()))
+      owner = last();
     const Gap gap{owner, 0, owner->arms[0].size()};
     if (std::find(gaps.begin(), gaps.end(), gap) == gaps.end()) gaps.push_back(gap);
   };
@@ -162,9 +166,9 @@ Result<Set> ValueFlow::pairs(const Statement& s, const Statement& t, bool writes
         for (const Item* loop : team_.where(*alloc).loops)
           base.equal(var(*loop, kFrom), var(*loop, kTo));
       touch(a, b, base);
-      const Set full({team_.params(),
-                      team_.names(a.where.loops, kFrom) + team_.names(b.where.loops, kTo)},
-                     both({base}, order));
+      const Set full(
+          {team_.params(), team_.names(a.where.loops, kFrom) + team_.names(b.where.loops, kTo)},
+          both({base}, order));
       if (std::find(seen.begin(), seen.end(), full) != seen.end()) continue;
       seen.push_back(full);
       TILEWRIGHT_TRY(kept, keep(full, dims));
@@ -178,7 +182,8 @@ Result<Set> ValueFlow::pairs(const Statement& s, const Statement& t, bool writes
 
 Result<std::vector<Edge>> ValueFlow::edges() const {
   std::vector<Edge> out;
-  const auto add = [&](EdgeKind kind, std::size_t from, std::size_t to, Result<Set> found) -> Result<Ok> {
+  const auto add = [&](EdgeKind kind, std::size_t from, std::size_t to,
+                       Result<Set> found) -> Result<Ok> {
     if (!found.ok()) return std::move(found).failure();
     TILEWRIGHT_TRY(empty, is_empty(*found));
     if (!empty) out.push_back({kind, from, to, std::move(*found)});
@@ -189,8 +194,7 @@ Result<std::vector<Edge>> ValueFlow::edges() const {
       const Statement& s = statements_[from];
       const Statement& t = statements_[to];
       if (is_end(to)) {
-        if (s.is_async)
-          TILEWRIGHT_CHECK_OK(add(EdgeKind::Completion, from, to, ends_before(s, t)));
+        if (s.is_async) TILEWRIGHT_CHECK_OK(add(EdgeKind::Completion, from, to, ends_before(s, t)));
         continue;
       }
       if (s.is_async) {
@@ -219,10 +223,11 @@ std::vector<BasicSet> ValueFlow::executed(const Where& point, std::string_view s
     for (const auto& [item, arm] : point.chain)
       if (!is_around(item, end)) return;
     BasicSet same = set;
-    for (const Item* loop : serial(point.loops)) same.equal(var(*loop, suffix), var(*loop, end_suffix));
+    for (const Item* loop : serial(point.loops))
+      same.equal(var(*loop, suffix), var(*loop, end_suffix));
     out.push_back(std::move(same));
   };
-  with(s, kFrom);
+  if (&s != &t) with(s, kFrom);
   with(t, kTo);
   return out;
 }
@@ -232,13 +237,15 @@ Result<Set> ValueFlow::minus(const Edge& edge, const std::vector<const Item*>& l
                              const std::vector<BasicSet>& covered, Set left) const {
   if (covered.empty()) return left;
   const std::vector<std::string>& dims = edge.pairs.space().dims;
-  const Set full({team_.params(), dims + team_.names(loops, kAt) + team_.names(others, kOther)}, covered);
+  const Set full({team_.params(), dims + team_.names(loops, kAt) + team_.names(others, kOther)},
+                 covered);
   TILEWRIGHT_TRY(kept, keep(full, dims));
   TILEWRIGHT_TRY(rest, poly::subtract(polyhedra_, left, kept));
   return rest;
 }
 
-Result<Set> ValueFlow::not_awaited(const Edge& edge, const std::vector<WaitPoint>& waits) const {
+Result<Set> ValueFlow::not_awaited(const Edge& edge, const std::vector<WaitPoint>& waits,
+                                   const std::vector<SyncPoint>& syncs) const {
   const Where& t = statements_[edge.to].where;
   Set left = edge.pairs;
   for (const WaitPoint& wait : waits) {
@@ -255,6 +262,21 @@ Result<Set> ValueFlow::not_awaited(const Edge& edge, const std::vector<WaitPoint
     TILEWRIGHT_TRY(rest, minus(edge, wait.where.loops, {},
                                both(both(wait.awaits.pieces(), order), {agents}), std::move(left)));
     left = std::move(rest);
+    // Another agent waited and then met this one.
+    for (const SyncPoint& sync : syncs) {
+      BasicSet group;
+      for (const Item* loop : common_loops(wait.where, t))
+        if (loop->bind() && loop->bind()->scope >= sync.scope)
+          group.equal(var(*loop, kAt), var(*loop, kTo));
+      const std::vector<BasicSet> between =
+          both(both(team_.precedes(wait.where, kAt, sync.where, kOther),
+                    team_.precedes(sync.where, kOther, t, kTo)),
+               executed(sync.where, kOther, t, t));
+      TILEWRIGHT_TRY(less,
+                     minus(edge, wait.where.loops, serial(sync.where.loops),
+                           both(both(wait.awaits.pieces(), between), {group}), std::move(left)));
+      left = std::move(less);
+    }
   }
   return left;
 }
@@ -268,11 +290,11 @@ Result<Set> ValueFlow::not_ordered(const Edge& edge, const std::vector<SyncPoint
     for (const Item* loop : common_loops(s, t))
       if (loop->bind() && loop->bind()->scope >= sync.scope)
         group.equal(var(*loop, kFrom), var(*loop, kTo));
-    const std::vector<BasicSet> between = both(team_.precedes(s, kFrom, sync.where, kAt),
-                                               team_.precedes(sync.where, kAt, t, kTo));
-    TILEWRIGHT_TRY(rest,
-                   minus(edge, serial(sync.where.loops), {},
-                         both(both(executed(sync.where, kAt, s, t), between), {group}), std::move(left)));
+    const std::vector<BasicSet> between =
+        both(team_.precedes(s, kFrom, sync.where, kAt), team_.precedes(sync.where, kAt, t, kTo));
+    TILEWRIGHT_TRY(rest, minus(edge, serial(sync.where.loops), {},
+                               both(both(executed(sync.where, kAt, s, t), between), {group}),
+                               std::move(left)));
     left = std::move(rest);
   }
   return left;
@@ -291,16 +313,17 @@ Result<Set> ValueFlow::not_visible(const Edge& edge, const std::vector<SyncPoint
     BasicSet alone;
     for (const Item* loop : common_loops(s, t))
       if (loop->bind()) alone.equal(var(*loop, kFrom), var(*loop, kTo));
-    const std::vector<BasicSet> after =
-        both(both(executed(fence.where, kAt, s, t), team_.precedes(fence.where, kAt, t, kTo)), {own});
-    TILEWRIGHT_TRY(rest, minus(edge, fence.where.loops, {},
-                               both(both(after, team_.precedes(s, kFrom, fence.where, kAt)), {alone}),
-                               std::move(left)));
+    const std::vector<BasicSet> after = both(
+        both(executed(fence.where, kAt, s, t), team_.precedes(fence.where, kAt, t, kTo)), {own});
+    TILEWRIGHT_TRY(rest,
+                   minus(edge, fence.where.loops, {},
+                         both(both(after, team_.precedes(s, kFrom, fence.where, kAt)), {alone}),
+                         std::move(left)));
     left = std::move(rest);
     for (const SyncPoint& sync : syncs) {
-      const std::vector<BasicSet> before =
-          both(both(executed(sync.where, kOther, s, t), team_.precedes(s, kFrom, sync.where, kOther)),
-               team_.precedes(sync.where, kOther, fence.where, kAt));
+      const std::vector<BasicSet> before = both(
+          both(executed(sync.where, kOther, s, t), team_.precedes(s, kFrom, sync.where, kOther)),
+          team_.precedes(sync.where, kOther, fence.where, kAt));
       TILEWRIGHT_TRY(less, minus(edge, fence.where.loops, serial(sync.where.loops),
                                  both(after, before), std::move(left)));
       left = std::move(less);

@@ -61,7 +61,8 @@ class ValueFlow {
 
   Result<std::vector<Edge>> edges() const;
   // What of an edge nothing keeps.
-  Result<poly::Set> not_awaited(const Edge& edge, const std::vector<WaitPoint>& waits) const;
+  Result<poly::Set> not_awaited(const Edge& edge, const std::vector<WaitPoint>& waits,
+                                const std::vector<SyncPoint>& syncs) const;
   Result<poly::Set> not_ordered(const Edge& edge, const std::vector<SyncPoint>& syncs) const;
   Result<poly::Set> not_visible(const Edge& edge, const std::vector<SyncPoint>& fences,
                                 const std::vector<SyncPoint>& syncs) const;

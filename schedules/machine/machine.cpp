@@ -82,7 +82,8 @@ Result<Ok> verify_peaks(const Machine& machine) {
 }
 
 Result<Ok> verify_teams(const Machine& machine) {
-  const auto is_one_of = [](const std::string& word, std::initializer_list<std::string_view> known) {
+  const auto is_one_of = [](const std::string& word,
+                            std::initializer_list<std::string_view> known) {
     return std::find(known.begin(), known.end(), word) != known.end();
   };
   std::set<std::string> seen;
@@ -134,8 +135,11 @@ const Cache* Machine::find_cache(std::int64_t level) const {
 }
 
 const std::vector<Isa>& all_isas() {
-  static const std::vector<Isa> isas = {
-      {"x86-64-v3", 256, 16}, {"x86-64-v4", 512, 32}, {"aarch64-neon", 128, 32}, {"simt", 128, 255}, {"dma-core", 1024, 64}};
+  static const std::vector<Isa> isas = {{"x86-64-v3", 256, 16},
+                                        {"x86-64-v4", 512, 32},
+                                        {"aarch64-neon", 128, 32},
+                                        {"simt", 128, 255},
+                                        {"dma-core", 1024, 64}};
   return isas;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <iostream>
 #include <sstream>
 
 #include "frontend/base/render.h"
@@ -19,6 +20,8 @@
 #include "lowering/program/verify.h"
 #include "schedules/directives/text.h"
 #include "tests/laws/orders.h"
+#include "tests/laws/random_case.h"
+#include "tests/laws/team_maker.h"
 
 namespace tilewright {
 namespace {
@@ -51,7 +54,8 @@ class Synchronised : public testing::TestWithParam<Case> {
     auto parsed = ir::parse_algorithm(context_, algorithm_source);
     ASSERT_TRUE(parsed.ok()) << render(parsed.diagnostics(), &algorithm_source);
     algorithm_ = *parsed;
-    const Source source(GetParam().program, read_file("flow/" + std::string(GetParam().program) + ".twp"));
+    const Source source(GetParam().program,
+                        read_file("flow/" + std::string(GetParam().program) + ".twp"));
     auto program = program::parse_program(context_, source);
     ASSERT_TRUE(program.ok()) << render(program.diagnostics(), &source);
     auto made = build::synchronise(context_, polyhedra_, *program, GetParam().tells);
@@ -83,9 +87,7 @@ TEST_P(Synchronised, GivesTheRightNumbersInEveryOrder) {
     expect_right_in_every_order(context_, algorithm_, made_, bindings(sizes));
 }
 
-TEST_P(Synchronised, NeedsEachOfItsWaits) {
-  expect_each_is_needed(context_, made_, all_sizes());
-}
+TEST_P(Synchronised, NeedsEachOfItsWaits) { expect_each_is_needed(context_, made_, all_sizes()); }
 
 std::vector<Case> cases() {
   const auto gemm = [](std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -93,8 +95,14 @@ std::vector<Case> cases() {
   };
   return {
       {"rows", "flow/rows.tw", Tells::Bytes, {{{"N", 32}}, {{"N", 4}}, {{"N", 0}}}},
-      {"gemm_ring", "agents/gemm.tw", Tells::Bytes, {gemm(16, 16, 24), gemm(8, 24, 4), gemm(8, 8, 0)}},
-      {"systolic_dma", "agents/linear_relu.tw", Tells::Tokens, {{{"M", 40}}, {{"M", 8}}, {{"M", 16}}}},
+      {"gemm_ring",
+       "agents/gemm.tw",
+       Tells::Bytes,
+       {gemm(16, 16, 24), gemm(8, 24, 4), gemm(8, 8, 0)}},
+      {"systolic_dma",
+       "agents/linear_relu.tw",
+       Tells::Tokens,
+       {{{"M", 40}}, {{"M", 8}}, {{"M", 16}}}},
   };
 }
 
@@ -181,25 +189,60 @@ TEST_P(ScheduledForAgents, IsTheProgramInTheText) {
 
 INSTANTIATE_TEST_SUITE_P(
     Programs, ScheduledForAgents,
-    testing::Values(Scheduled{"gemm_ring",
-                              "flow/gemm.tw",
-                              {{{"M", 16}, {"N", 16}, {"K", 24}},
-                               {{"M", 8}, {"N", 24}, {"K", 4}},
-                               {{"M", 8}, {"N", 8}, {"K", 0}},
-                               {{"M", 0}, {"N", 8}, {"K", 8}}}},
-                    Scheduled{"warps",
-                              "flow/gemm.tw",
-                              {{{"M", 16}, {"N", 8}, {"K", 12}}, {{"M", 8}, {"N", 8}, {"K", 4}}}},
-                    Scheduled{"dma",
-                              "flow/linear_relu.tw",
-                              {{{"M", 40}}, {{"M", 8}}, {{"M", 16}}, {{"M", 0}}}},
-                    Scheduled{"grouped",
-                              "flow/grouped.tw",
-                              {{{"R", 31}, {"G", 6}},
-                               {{"R", 1}, {"G", 1}},
-                               {{"R", 9}, {"G", 4}},
-                               {{"R", 0}, {"G", 2}}}}),
+    testing::Values(
+        Scheduled{"gemm_ring",
+                  "flow/gemm.tw",
+                  {{{"M", 16}, {"N", 16}, {"K", 24}},
+                   {{"M", 8}, {"N", 24}, {"K", 4}},
+                   {{"M", 8}, {"N", 8}, {"K", 0}},
+                   {{"M", 0}, {"N", 8}, {"K", 8}}}},
+        Scheduled{"warps",
+                  "flow/gemm.tw",
+                  {{{"M", 16}, {"N", 8}, {"K", 12}}, {{"M", 8}, {"N", 8}, {"K", 4}}}},
+        Scheduled{"dma", "flow/linear_relu.tw", {{{"M", 40}}, {{"M", 8}}, {{"M", 16}}, {{"M", 0}}}},
+        Scheduled{"grouped",
+                  "flow/grouped.tw",
+                  {{{"R", 31}, {"G", 6}},
+                   {{"R", 1}, {"G", 1}},
+                   {{"R", 9}, {"G", 4}},
+                   {{"R", 0}, {"G", 2}}}}),
     [](const auto& each) { return std::string(each.param.name); });
+
+// Random algorithms and schedules for teams of agents: right in every order, and no wait without need.
+TEST(RandomTeams, AreRightInEveryOrderAndNeedTheirWaits) {
+  int built = 0;
+  int waits = 0;
+  const std::uint64_t first = laws::first_seed();
+  const int cases = laws::num_cases(60, 1500);
+  for (std::uint64_t seed = first; seed < first + static_cast<std::uint64_t>(cases); ++seed) {
+    ir::Context context;
+    poly::Context polyhedra;
+    const laws::TeamMaker maker(seed);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + maker.algorithm + maker.schedule);
+    const Source algorithm_source("algorithm", maker.algorithm);
+    auto algorithm = ir::parse_algorithm(context, algorithm_source);
+    ASSERT_TRUE(algorithm.ok()) << render(algorithm.diagnostics(), &algorithm_source);
+    const Source source("schedule", maker.schedule);
+    auto schedule = directives::parse_schedule(context, *algorithm, source);
+    ASSERT_TRUE(schedule.ok()) << render(schedule.diagnostics(), &source);
+    auto made = build::build(context, polyhedra, *algorithm, *schedule);
+    if (!made.ok()) {
+      if (std::getenv("TILEWRIGHT_SHOW_REFUSALS")) std::cout << render(made.diagnostics(), &source);
+      continue;
+    }
+    ++built;
+    ASSERT_EQ(render(program::verify(*made), nullptr), "") << program::print(*made);
+    std::vector<ir::Bindings> sizes;
+    for (const std::int64_t n : {17, 5, 1, 0}) sizes.push_back({{context.symbol("N"), n}});
+    for (const ir::Bindings& one : sizes)
+      expect_right_in_every_order(context, *algorithm, *made, one);
+    // The derivation does not see what agents tell by operations that they start (synchronise.h).
+    if (!maker.mixes()) waits += expect_each_is_needed(context, *made, sizes, {}, false);
+    if (testing::Test::HasFailure()) return;
+  }
+  EXPECT_GE(built, cases * 9 / 10);
+  EXPECT_GE(waits, cases);
+}
 
 }  // namespace
 }  // namespace tilewright
