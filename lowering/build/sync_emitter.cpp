@@ -187,44 +187,84 @@ std::optional<Expr> SyncEmitter::bytes_of(const Item& operation) const {
   return simple.as<ir::IntConst>() ? simple : context_.max(context_.index(0), simple);
 }
 
+// Waits and later starts of the same operation that nothing puts in this order: the start is use n or later after the
+// one that is awaited.
+Result<bool> SyncEmitter::overtakes(const WaitPoint& wait, const Object& object, std::int64_t n) const {
+  const Statement& op = statements_[wait.operation];
+  const std::vector<const Item*> serial = ValueFlow::serial(op.where.loops);
+  BasicSet later;
+  (void)team_.constrain(op.where, kOther, later);
+  std::vector<BasicSet> after;
+  BasicSet same;
+  for (const Item* loop : serial) {
+    const AffineExpr x = AffineExpr::variable(Team::name(*loop, kFrom));
+    const AffineExpr y = AffineExpr::variable(Team::name(*loop, kOther));
+    if (stands_in(loop, object.owner)) {
+      BasicSet piece = same;
+      piece.at_least(y, x + AffineExpr(loop == object.counts.back().loop ? n : 1));
+      after.push_back(std::move(piece));
+    }
+    same.equal(x, y);
+  }
+  std::vector<std::string> dims = team_.names(wait.where.loops, kAt);
+  for (const std::string& name : team_.names(serial, kFrom)) dims.push_back(name);
+  for (const std::string& name : team_.names(op.where.loops, kOther)) dims.push_back(name);
+  const std::vector<BasicSet> all = both(both(wait.awaits.pieces(), after), {later});
+  TILEWRIGHT_TRY(left, poly::intersect_params(polyhedra_, Set({team_.params(), dims}, all),
+                                              team_.facts()));
+  // By one agent, in the order of the text.
+  BasicSet agent;
+  const auto equal = [&](BasicSet& set, const Item& loop) {
+    set.equal(AffineExpr::variable(Team::name(loop, kAt)),
+              AffineExpr::variable(Team::name(loop, kOther)));
+  };
+  for (const Item* loop : common_loops(wait.where, op.where))
+    if (loop->bind()) equal(agent, *loop);
+  const Set own({team_.params(), dims},
+                both(both(all, team_.precedes(wait.where, kAt, op.where, kOther)), {agent}));
+  TILEWRIGHT_TRY(rest, poly::subtract(polyhedra_, left, own));
+  left = std::move(rest);
+  // By agents that meet in between.
+  for (const SyncPoint& sync : plan_.syncs) {
+    BasicSet there;
+    bool exact = true;
+    for (const auto& [item, arm] : sync.where.chain)
+      if (!item->bind()) exact = team_.constrain_by(*item, arm, kTo, there) && exact;
+    if (!exact) continue;
+    for (const Item* loop : common_loops(wait.where, op.where))
+      if (loop->bind() && loop->bind()->scope >= sync.scope) equal(there, *loop);
+    std::vector<std::string> on_way = team_.names(ValueFlow::serial(sync.where.loops), kTo);
+    std::vector<std::string> with_sync = dims;
+    with_sync.insert(with_sync.end(), on_way.begin(), on_way.end());
+    Set met({team_.params(), with_sync},
+            both(both(all, both(team_.precedes(wait.where, kAt, sync.where, kTo),
+                                team_.precedes(sync.where, kTo, op.where, kOther))),
+                 {there}));
+    if (!on_way.empty()) {
+      TILEWRIGHT_TRY(projected, poly::project_out(polyhedra_, met, on_way));
+      met = std::move(projected);
+    }
+    TILEWRIGHT_TRY(less, poly::subtract(polyhedra_, left, met));
+    left = std::move(less);
+  }
+  TILEWRIGHT_TRY(empty, poly::is_empty(polyhedra_, left));
+  return !empty;
+}
+
 // The fewest elements of which none is used again before it has been awaited.
 Result<std::int64_t> SyncEmitter::elements_of(std::size_t operation, const Object& object) const {
-  const Statement& op = statements_[operation];
-  const std::vector<const Item*> serial = ValueFlow::serial(op.where.loops);
   if (object.counts.empty()) return 1;
   for (std::int64_t n = 1; n <= kMaxElements; ++n) {
     bool again = false;
     for (const WaitPoint& wait : plan_.waits) {
-      if (wait.operation != operation) continue;
-      // Operation kOther starts before wait kAt for operation kFrom, and is use n or later after it.
-      BasicSet later;
-      (void)team_.constrain(op.where, kOther, later);
-      std::vector<BasicSet> after;
-      BasicSet same;
-      for (const Item* loop : serial) {
-        const AffineExpr x = AffineExpr::variable(Team::name(*loop, kFrom));
-        const AffineExpr y = AffineExpr::variable(Team::name(*loop, kOther));
-        if (stands_in(loop, object.owner)) {
-          BasicSet piece = same;
-          const bool last = loop == object.counts.back().loop;
-          piece.at_least(y, x + AffineExpr(last ? n : 1));
-          after.push_back(std::move(piece));
-        }
-        same.equal(x, y);
-      }
-      std::vector<std::string> dims = team_.names(wait.where.loops, kAt);
-      for (const std::string& name : team_.names(serial, kFrom)) dims.push_back(name);
-      for (const std::string& name : team_.names(op.where.loops, kOther)) dims.push_back(name);
-      const Set found({team_.params(), dims},
-                      both(both(both(wait.awaits.pieces(), after), {later}),
-                           team_.precedes(op.where, kOther, wait.where, kAt)));
-      TILEWRIGHT_TRY(known, poly::intersect_params(polyhedra_, found, team_.facts()));
-      TILEWRIGHT_TRY(empty, poly::is_empty(polyhedra_, known));
-      again = again || !empty;
+      if (wait.operation != operation || again) continue;
+      TILEWRIGHT_TRY(overtaken, overtakes(wait, object, n));
+      again = overtaken;
     }
     if (!again) return n;
   }
-  return refuse(*op.item, "may be in flight more than " + std::to_string(kMaxElements) + " times",
+  return refuse(*statements_[operation].item,
+                "may be in flight more than " + std::to_string(kMaxElements) + " times",
                 "use fewer stages, or wait in the same loop");
 }
 

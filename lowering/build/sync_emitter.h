@@ -64,6 +64,7 @@ class SyncEmitter {
   Result<Object> object_of(std::size_t operation);
   const Item* owner_of(const Statement& operation) const;
   Result<std::vector<Count>> counts_of(const Statement& operation, const Item& owner) const;
+  Result<bool> overtakes(const WaitPoint& wait, const Object& object, std::int64_t n) const;
   Result<std::int64_t> elements_of(std::size_t operation, const Object& object) const;
   Result<Expr> agents_of(const Statement& operation, const Item& owner) const;
   std::optional<Expr> bytes_of(const Item& operation) const;
