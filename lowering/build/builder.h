@@ -41,6 +41,7 @@ struct Region {
 struct Binding {
   Symbol buffer;
   std::vector<Expr> lower;  // empty: the buffer is the whole tensor
+  std::vector<Expr> leading;  // indices before those of the cell: which of several tensors
   std::vector<Expr> extents;  // of the buffer
   // How many cells of each of its dimensions are sure to hold a value; null: nothing is known.
   std::vector<Expr> filled;
@@ -170,11 +171,29 @@ class Builder {
   Result<Ok> fits_spaces(const program::Program& program) const;
   void inline_equations();
   Binding own_binding(const tree::Nest& nest, Symbol tensor, const Region& region, Expr slot);
-  Result<Stmt> emit_roots(std::size_t first, Env& env);
+  using Rest = std::function<Result<Stmt>(Env&)>;
+  // The nests at the root in order, each in the loops of the algorithm around it; a local equation's buffer
+  // lives for all that follow. Positions in roots_ [first, last), and loops from number `loop` on.
+  Result<Stmt> emit_roots(std::size_t first, std::size_t last, std::size_t loop, Env& env,
+                          const Rest& rest);
+  // iterations.cpp
+  Result<Stmt> emit_loop(std::size_t loop, Env& env, const Rest& rest);
+  Stmt emit_copy(const Env& env, Symbol from, Symbol to);
+  Symbol written_in_place(const ir::Loop& loop, const ir::Carry& carry) const;
+  // in_place.cpp
+  bool may_be_in_place(const ir::Equation& output) const;
+  Result<Stmt> with_old_values(Env& env, const Rest& rest);
+  bool is_inlined(Symbol equation) const;
+  // With what is inlined in place of its reads.
+  Expr through_inlining(Expr expr) const;
+  void find_roots();
+  // device.cpp
   Result<Stmt> emit_kernels(Env& env);
   // The fill of a nest by the agents around it: by one of those that its own loops do not split it among.
   Stmt by_one_agent(const tree::Nest& nest, const Env& env, Stmt fill) const;
 
+  std::vector<const tree::Nest*>
+      roots_;  // of an algorithm with loops: one for each equation, or null
   std::vector<ir::Equation> equations_;  // after inlining
   std::vector<program::Intrinsic> intrinsics_;
   std::unordered_set<Symbol> used_names_;

@@ -45,7 +45,7 @@ Result<Ok> Builder::fits_machine() const {
                     "drop `ring`", "ring " + std::to_string(nest.ring));
   }
   if (!schedule.tree.sets.empty())
-    return absent(schedule.tree.sets[0].place.span, "nests run at the same time as others",
+    return absent(schedule.tree.sets[0].place.span, "a set runs nests on agents of a device",
                   "drop `set`: they then run one after the other", "set");
   return Ok{};
 }

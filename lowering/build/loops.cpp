@@ -109,7 +109,7 @@ Result<Stmt> NestEmitter::one_version(std::size_t index, Point& point, const Con
     Point on_data = point;
     const std::vector<Expr> guards = take_guards(on_data);
     if (!guards.empty()) {
-      TILEWRIGHT_TRY(inside, loop(index, on_data, body));
+      TILEWRIGHT_TRY(inside, one_version(index, on_data, body));
       return guarded(guards, inside);
     }
   }

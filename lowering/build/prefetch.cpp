@@ -4,6 +4,8 @@
 // read in iteration i + 4, where the loop has that iteration. The region is that of iteration i, moved.
 #include <algorithm>
 
+#include "frontend/ir/facts.h"
+#include "frontend/ir/text.h"
 #include "lowering/build/nest_emitter.h"
 
 namespace tilewright::build {
@@ -27,6 +29,19 @@ std::optional<std::size_t> contiguous(const Env& env, Symbol tensor, std::size_t
   return static_cast<std::size_t>(at - stage->dims.begin());
 }
 
+// An index of a read of the tensor inside the loop that is known once data is.
+std::optional<Expr> index_from_data(const Builder& builder, const tree::Nest& owner, Symbol loop,
+                                    Symbol tensor) {
+  for (const tree::Nest& nest : builder.schedule.tree.nests) {
+    const ir::Equation* reader = nest.stage ? nullptr : builder.equation(nest.name);
+    if (!reader || !builder.stands_inside(nest, owner, loop)) continue;
+    for (const ir::Read* read : ir::reads(reader->value))
+      for (Expr index : read->indices)
+        if (read->tensor == tensor && ir::depends_on_data(index)) return index;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<Stmt> NestEmitter::prefetches(const tree::Loop& loop, const Point& point, Expr upper) {
@@ -40,6 +55,11 @@ Result<Stmt> NestEmitter::prefetches(const tree::Loop& loop, const Point& point,
 
 Result<Stmt> NestEmitter::prefetch(const tree::Prefetch& ahead, const tree::Loop& loop,
                                    const Point& point, Expr upper) {
+  if (const auto index = index_from_data(builder_, nest_, loop.name, ahead.tensor))
+    return refuse(ahead.place.span,
+                  "which cells of " + quoted(ahead.tensor) + " an iteration reads depends on data",
+                  "prefetch a tensor whose indices are affine",
+                  {{"tensor", std::string(ahead.tensor.text())}, {"index", ir::print(*index)}});
   const std::vector<Expr>& shape = *builder_.algorithm.shape_of(ahead.tensor);
   tree::Nest reader;
   reader.name = ahead.tensor;

@@ -376,8 +376,9 @@ class RegionFinder {
   bool always_needed_ = false;
   const Resolve resolve_ = [this](const std::string& name) {
     const Symbol symbol = builder_.context.symbol(name);
-    return builder_.algorithm.find_extent(symbol) ? builder_.context.extent(symbol)
-                                                  : builder_.context.var(symbol);
+    const bool fixed =
+        builder_.algorithm.find_extent(symbol) || builder_.algorithm.find_loop(symbol);
+    return fixed ? builder_.context.extent(symbol) : builder_.context.var(symbol);
   };
 };
 
@@ -403,6 +404,12 @@ Result<Expr> Builder::largest(const ir::Equation& equation, std::size_t num_fold
   BasicSet domain;
   for (const ir::ExtentDecl& extent : algorithm.extents)
     space.params.emplace_back(extent.name.text());
+  for (const ir::Loop* loop : algorithm.loops_around(equation)) {
+    space.dims.emplace_back(loop->var.text());
+    const AffineExpr index = AffineExpr::variable(loop->var.text());
+    domain.at_least(index, AffineExpr(0));
+    if (auto trips = to_bound(loop->trips, loop_name)) add_less(domain, index, *trips);
+  }
   for (std::size_t i = 0; i < equation.indices.size(); ++i) {
     space.dims.emplace_back(equation.indices[i].text());
     const AffineExpr index = AffineExpr::variable(equation.indices[i].text());

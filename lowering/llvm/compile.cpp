@@ -25,7 +25,7 @@
 
 #include <mutex>
 
-#include "lowering/llvm/emit_wall.h"
+#include "lowering/llvm/entry_wall.h"
 #include "lowering/program/host_part.h"
 
 namespace tilewright::llvm_wall {
@@ -121,19 +121,29 @@ Result<std::string> generate(llvm::Module& module, llvm::TargetMachine& machine,
 
 std::string_view llvm_version() { return LLVM_VERSION_STRING; }
 
-Result<Object> compile_program(ir::Context& context, const program::Program& program,
-                               const program::Contract& contract, const TargetOptions& target,
-                               const CompileOptions& options) {
-  if (auto beyond = program::find_beyond_host(program)) return fail(std::move(*beyond));
+Result<Object> compile_function(ir::Context& context, const program::Dispatch& dispatch,
+                                const TargetOptions& target, const CompileOptions& options) {
+  for (const program::Variant& variant : dispatch.variants)
+    if (auto beyond = program::find_beyond_host(variant.program)) return fail(std::move(*beyond));
   TILEWRIGHT_TRY(machine, make_target_machine(target));
   llvm::LLVMContext llvm;
-  llvm::Module module(llvm::StringRef(program.name.text()), llvm);
+  llvm::Module module(llvm::StringRef(dispatch.interface.name.text()), llvm);
   module.setTargetTriple(llvm::Triple(target.triple));
   module.setDataLayout(machine->createDataLayout());
   module.setPICLevel(llvm::PICLevel::BigPIC);
-  ModuleState state{context, program, contract, target, llvm, module, std::nullopt, nullptr, {}, 0};
-  emit_library_function(state);
-  if (state.error) return fail(*state.error);
+  const auto state_of = [&](const program::Program& program, const program::Contract& contract) {
+    return ModuleState{context, program, contract, target, llvm, module};
+  };
+  ModuleState interface = state_of(dispatch.interface, dispatch.contract);
+  std::vector<ModuleState> variants;
+  for (const program::Variant& variant : dispatch.variants) {
+    variants.push_back(state_of(variant.program, variant.contract));
+    if (!dispatch.is_single()) variants.back().variant = variant.name;
+  }
+  emit_library(interface, dispatch, variants);
+  for (const ModuleState& variant : variants)
+    if (variant.error) return fail(*variant.error);
+  if (interface.error) return fail(*interface.error);
 
   Object object;
   std::string broken;

@@ -33,6 +33,9 @@ class Generator {
     // Algebra wants loops that nothing has touched.
     if (goal > 0 && chance(40)) algebra();
     for (int attempt = 0; attempt < 4 * goal && count() < goal; ++attempt) step();
+    // Few: the host has no use for these, so build refuses.
+    if (goal > 0 && chance(15))
+      for (int attempt = 0; attempt < 3; ++attempt) mapping(any_nest());
     tree::order_nests(tree());
     return std::move(out_);
   }
@@ -107,7 +110,7 @@ class Generator {
       case 17: return vector_fold(nest);
       case 18: return specialize(nest);
       case 19: return algebra();
-      case 20: return mapping(nest);
+      case 20: return prefetch(nest);
       default: return peel(nest);
     }
   }
@@ -144,9 +147,7 @@ class Generator {
       if (attempt(Defer{tensor, name})) return;
   }
 
-  // Few: the host has no use for most of them, so build refuses.
   void mapping(const tree::Nest& nest) {
-    if (!chance(40)) return;
     switch (between(0, 8)) {
       case 0:
         if (!nest.loops.empty())
@@ -163,7 +164,6 @@ class Generator {
         return;
       case 4: return kernel();
       case 5: return set();
-      case 6: return prefetch(nest);
       default: return table();
     }
   }

@@ -110,5 +110,89 @@ TEST(Derive, DefersFactors) {
   }
 }
 
+// Reductions of every sort, with rows that are empty, and chunks of every length up to beyond the whole.
+TEST(Derive, SplitsEverySort) {
+  const std::string_view kReductions[] = {
+      "sum(t < T) x[i, t]",
+      "sum(t < T where x[i, t] > 0) x[i, t] on_empty 7",
+      "max(t < T where t <= i) x[i, t] on_empty -3",
+      "f64(sum(1 <= t < T + 1) x[i, t - 1])",
+      "prod(t < T) x[i, t]",
+      "and(t < T) x[i, t] > 0",
+      "argmax(t < T) x[i, t]",
+      "argmin(t < T where x[i, t] > 0) (x[i, t], 3 * i64(t) + i64(i)) on_empty (1, -1)",
+      "sum(t < used[i]) x[i, t]",
+      "sum(T - index(used[i]) <= t < T) x[i, t] on_empty 2",
+      "max(t < min(index(used[i]), 3)) x[i, t] on_empty 5",
+      "lse(t < T) (x[i, t], 1)",
+      "lse(t < T where x[i, t] > 0) (x[i, t], 1) on_empty (0, 0)",
+      "sum(j < T, t < j + 1 where j < 5) x[i, t] * x[i, j]",
+      "max(j < T, j <= t < T) x[i, t] - x[i, j] on_empty 8",
+      "latest(t < T, j < 2) x[i, t] * (1 - f32(j))",
+      "sum(t < T, j < t + 1 where j < 3) x[i, t] * x[i, j] on_empty 4"};
+  for (std::string_view reduction : kReductions) {
+    for (const std::int64_t factor : {1, 2, 3, 9}) {
+      ir::Context context;
+      const Source source("a.tw",
+                          "monoid lse(m : f32, s : f32) commutative {\n  identity -inf, 0\n"
+                          "  combine(a, b) = max(a.m, b.m), a.s * exp(a.m - max(a.m, b.m)) + b.s * "
+                          "exp(b.m - max(a.m, b.m))\n}\n"
+                          "monoid latest(v : f32) {\n  identity 0\n  combine(a, b) = select(b.v != "
+                          "0, b.v, a.v)\n}\n"
+                          "algorithm a(M, T) {\n"
+                          "  input x : f32[M, T]\n  input used : i32[M] range 0 .. T + 1\n"
+                          "  output o[i < M] = " +
+                              std::string(reduction) + "\n}\n");
+      auto algorithm = ir::parse_algorithm(context, source);
+      ASSERT_TRUE(algorithm.ok()) << render(algorithm.diagnostics(), &source);
+      const tree::SplitReductionStep step{context.symbol("o"), context.symbol("t"), factor,
+                                          context.symbol("to"), context.symbol("ti")};
+      auto made = tree::derive(context, *algorithm, step);
+      ASSERT_TRUE(made.ok()) << reduction << laws::messages(made.diagnostics());
+      ASSERT_TRUE(made->algorithm.find_equation(context.symbol("o.part"))) << reduction;
+      int cells = 0;
+      for (const std::int64_t length : {0, 1, 2, 7}) {
+        const ir::Bindings bindings = {{context.symbol("M"), 5}, {context.symbol("T"), length}};
+        const auto inputs = ir::random_inputs(*algorithm, bindings, 11);
+        EXPECT_EQ(compare(*algorithm, made->algorithm, bindings, inputs, cells), "")
+            << ir::print(made->algorithm);
+      }
+      EXPECT_GE(cells, 20) << reduction;
+    }
+  }
+}
+
+// Whether a sum has terms decides what it is, whatever the factor.
+TEST(Derive, DefersOutOfSumsThatMayBeEmpty) {
+  const std::string_view kSums[] = {"sum(t < T where x[i, t] > 0) x[i, t] / w[i]",
+                                    "sum(t < T where x[i, t] > 1000) w[i] * x[i, t] on_empty 6",
+                                    "sum(t < T) w[i] * x[i, t] on_empty 6",
+                                    "sum(t < used[i]) x[i, t] / w[i] on_empty -1",
+                                    "sum(t < T, j < t) x[i, j] / w[i] on_empty 9"};
+  for (std::string_view sum : kSums) {
+    ir::Context context;
+    const Source source("a.tw",
+                        "algorithm a(M, T) {\n"
+                        "  input x : f32[M, T]\n  input r : f32[M]\n"
+                        "  input used : i32[M] range 0 .. T + 1\n"
+                        "  w[i < M] = abs(r[i]) + 1\n"
+                        "  output o[i < M] = " +
+                            std::string(sum) + "\n}\n");
+    auto algorithm = ir::parse_algorithm(context, source);
+    ASSERT_TRUE(algorithm.ok()) << render(algorithm.diagnostics(), &source);
+    auto made = tree::derive(context, *algorithm,
+                             tree::DeferStep{context.symbol("w"), context.symbol("o")});
+    ASSERT_TRUE(made.ok()) << sum << laws::messages(made.diagnostics());
+    int cells = 0;
+    for (const std::int64_t length : {0, 1, 5}) {
+      const ir::Bindings bindings = {{context.symbol("M"), 4}, {context.symbol("T"), length}};
+      const auto inputs = ir::random_inputs(*algorithm, bindings, 3);
+      EXPECT_EQ(compare(*algorithm, made->algorithm, bindings, inputs, cells), "")
+          << ir::print(made->algorithm);
+    }
+    EXPECT_EQ(cells, 12) << sum;
+  }
+}
+
 }  // namespace
 }  // namespace tilewright

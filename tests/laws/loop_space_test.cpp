@@ -76,6 +76,7 @@ class Visitor {
                                for (ir::Expr e : n.point) at.push_back(value_of(e, values_));
                                ++points[{n.origin, n.role}][at];
                              },
+                             [](const program::Prefetch&) {},
                              [&](const auto&) { ADD_FAILURE() << "build makes no others"; },
                          });
   }
