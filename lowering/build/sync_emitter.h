@@ -28,6 +28,10 @@ class FreshNames {
   std::unordered_set<std::string> used_;
 };
 
+// E0361 for an operation.
+Failure refuse_sync(const Item& item, const std::string& why, const std::string& remedy);
+bool is_within(const Item* item, const Item* owner);
+
 class SyncEmitter {
  public:
   SyncEmitter(ir::Context& context, poly::Context& polyhedra, const Team& team,
