@@ -111,6 +111,12 @@ void append_nest(const Tree& tree, std::size_t at, std::vector<bool>& done,
 
 }  // namespace
 
+bool is_copy(const ir::Algorithm& algorithm, const Nest& nest) {
+  if (nest.stage) return true;
+  const ir::Equation* equation = algorithm.find_equation(nest.name);
+  return equation && equation->value.as<ir::Read>();
+}
+
 void order_nests(Tree& tree) {
   std::vector<bool> done(tree.nests.size());
   std::vector<Nest> out;
