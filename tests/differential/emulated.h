@@ -158,8 +158,7 @@ class Emulated {
     for (const program::Parameter& parameter : function.program.parameters) {
       // An argument that is read and written is sent as the caller gives it.
       const bool is_read = !parameter.is_output || parameter.is_inout;
-      const ir::Tensor& value =
-          (is_read ? expected.inputs : expected.values).at(parameter.name);
+      const ir::Tensor& value = (is_read ? expected.inputs : expected.values).at(parameter.name);
       const DLDataType type = Argument::dtype(parameter.type);
       append_word(out, type.code);
       append_word(out, type.bits);
@@ -168,8 +167,7 @@ class Emulated {
       append_word(out, is_read);
       const auto bytes = ir::tensor_bytes(value);
       append_word(out, static_cast<std::int64_t>(bytes.size()));
-      if (is_read)
-        out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      if (is_read) out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     }
   }
 

@@ -44,48 +44,50 @@ class Visitor {
 
   void run(program::Stmt stmt) {
     if (++steps > kMaxSteps) return;
-    program::visit(stmt, ir::Overloaded{
-                             [&](const program::Block& n) {
-                               for (program::Stmt s : n.body) run(s);
-                             },
-                             // What depends on data belongs to equations that are not counted.
-                             [&](const program::For& n) {
-                               if (!is_index_value(n.lower, unknown_) || !is_index_value(n.upper, unknown_)) return;
-                               const std::int64_t upper = value_of(n.upper, values_);
-                               for (std::int64_t i = value_of(n.lower, values_); i < upper; ++i) {
-                                 values_[n.var] = i;
-                                 run(n.body);
-                                 if (steps > kMaxSteps) return;
-                               }
-                             },
-                             [&](const program::If& n) {
-                               if (!is_index_value(n.condition, unknown_)) return;
-                               if (value_of(n.condition, values_)) {
-                                 run(n.then_body);
-                               } else if (n.else_body) {
-                                 run(n.else_body);
-                               }
-                             },
-                             [&](const program::Let& n) {
-                               const bool known = is_index_value(n.value, unknown_);
-                               if (known)
-                                 values_[n.var] = value_of(n.value, values_);
-                               else
-                                 unknown_.insert(n.var);
-                               run(n.body);
-                               if (!known) unknown_.erase(n.var);
-                             },
-                             [&](const program::Alloc& n) { run(n.body); },
-                             [&](const program::Store& n) {
-                               std::vector<std::int64_t> at;
-                               for (ir::Expr e : n.point)
-                                 if (!is_index_value(e, unknown_)) return;
-                               for (ir::Expr e : n.point) at.push_back(value_of(e, values_));
-                               ++points[{n.origin, n.role}][at];
-                             },
-                             [](const program::Prefetch&) {},
-                             [&](const auto&) { ADD_FAILURE() << "build makes no others"; },
-                         });
+    program::visit(
+        stmt, ir::Overloaded{
+                  [&](const program::Block& n) {
+                    for (program::Stmt s : n.body) run(s);
+                  },
+                  // What depends on data belongs to equations that are not counted.
+                  [&](const program::For& n) {
+                    if (!is_index_value(n.lower, unknown_) || !is_index_value(n.upper, unknown_))
+                      return;
+                    const std::int64_t upper = value_of(n.upper, values_);
+                    for (std::int64_t i = value_of(n.lower, values_); i < upper; ++i) {
+                      values_[n.var] = i;
+                      run(n.body);
+                      if (steps > kMaxSteps) return;
+                    }
+                  },
+                  [&](const program::If& n) {
+                    if (!is_index_value(n.condition, unknown_)) return;
+                    if (value_of(n.condition, values_)) {
+                      run(n.then_body);
+                    } else if (n.else_body) {
+                      run(n.else_body);
+                    }
+                  },
+                  [&](const program::Let& n) {
+                    const bool known = is_index_value(n.value, unknown_);
+                    if (known)
+                      values_[n.var] = value_of(n.value, values_);
+                    else
+                      unknown_.insert(n.var);
+                    run(n.body);
+                    if (!known) unknown_.erase(n.var);
+                  },
+                  [&](const program::Alloc& n) { run(n.body); },
+                  [&](const program::Store& n) {
+                    std::vector<std::int64_t> at;
+                    for (ir::Expr e : n.point)
+                      if (!is_index_value(e, unknown_)) return;
+                    for (ir::Expr e : n.point) at.push_back(value_of(e, values_));
+                    ++points[{n.origin, n.role}][at];
+                  },
+                  [](const program::Prefetch&) {},
+                  [&](const auto&) { ADD_FAILURE() << "build makes no others"; },
+              });
   }
 
  private:

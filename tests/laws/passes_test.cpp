@@ -55,8 +55,7 @@ TEST(Passes, KeepMeaning) {
         ASSERT_TRUE(bounds.ok());
         for (const ir::TensorPart& output : subject.algorithm.output_tensors())
           ASSERT_FALSE(ir::find_violation(
-              bounds->at(output.name),
-              got.outputs.at(subject.algorithm.argument_of(output.name))))
+              bounds->at(output.name), got.outputs.at(subject.algorithm.argument_of(output.name))))
               << what;
       } else {
         for (const auto& [name, tensor] : got.outputs)
