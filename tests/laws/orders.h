@@ -111,7 +111,9 @@ inline int expect_each_is_needed(ir::Context& context, const program::Program& p
     const bool refused = is_refused(context, less, all_sizes, arrange);
     EXPECT_TRUE(refused) << "number " << count << " is not needed\n" << program::print(program);
   }
-  if (some) EXPECT_GT(count, 0) << program::print(program);
+  if (some) {
+    EXPECT_GT(count, 0) << program::print(program);
+  }
   return count;
 }
 
