@@ -10,6 +10,7 @@
 #include "frontend/ir/walk.h"
 #include "lowering/build/builder.h"
 #include "lowering/build/shared_bytes.h"
+#include "lowering/build/synchronise.h"
 #include "schedules/tree/derive.h"
 
 namespace tilewright::build {
@@ -197,8 +198,13 @@ std::vector<Expr> Builder::buffer_index(const Env& env, Symbol tensor,
   for (std::size_t i = 0; i < cell.size(); ++i)
     local.push_back(
         simplify(binding.lower.empty() ? cell[i] : context.sub(cell[i], binding.lower[i])));
-  if (!binding.stage) return local;
   std::vector<Expr> index;
+  if (binding.slot) index.push_back(binding.slot);
+  if (!binding.stage) {
+    index.insert(index.end(), local.begin(), local.end());
+    return index;
+  }
+  index.clear();
   for (const tree::LayoutComponent& part : binding.stage->layout) {
     const auto& dims = binding.stage->dims;
     const auto at = std::find(dims.begin(), dims.end(), part.dim) - dims.begin();
@@ -214,7 +220,9 @@ std::vector<Expr> Builder::buffer_index(const Env& env, Symbol tensor,
         break;
     }
   }
-  return swizzled(*binding.stage, std::move(index));
+  index = swizzled(*binding.stage, std::move(index));
+  if (binding.slot) index.insert(index.begin(), binding.slot);
+  return index;
 }
 
 // Without an operation on bits of an index: bit b of x is (x / 2^b) mod 2, and two bits differ when their sum is
@@ -317,50 +325,11 @@ Result<Stmt> Builder::emit_roots(std::size_t first, std::size_t last, std::size_
   return program::make_block(context, both);
 }
 
-Result<Ok> Builder::fits_host() const {
-  const auto absent = [&](Span place, std::string message, std::string remedy, std::string wanted) {
-    return refuse(place, std::move(message) + ", and a function of the host has none",
-                  std::move(remedy), {{"wants", std::move(wanted)}, {"machine", schedule.machine}});
-  };
-  for (const tree::Nest& nest : schedule.tree.nests) {
-    const std::string name = "`" + std::string(nest.name.text()) + "`";
-    for (const tree::Loop& loop : nest.loops) {
-      const std::string path =
-          "`" + std::string(nest.name.text()) + "." + std::string(loop.name.text()) + "`";
-      if (loop.scope != tree::Scope::None)
-        return absent(loop.bound.span, "loop " + path + " is bound to agents of a device",
-                      "use `parallel` and `vectorize`", std::string(tree::scope_text(loop.scope)));
-      if (!loop.roles.empty())
-        return absent(loop.roles[0].place.span, "loop " + path + " is run by roles of a device",
-                      "drop `roles`", "role " + std::string(loop.roles[0].name.text()));
-      if (!loop.pipeline.empty())
-        return absent(loop.pipeline[0].place.span,
-                      "loop " + path + " has a pipeline for copies that run ahead",
-                      "drop `pipeline`", "pipeline");
-    }
-    if (nest.kernel.valid())
-      return absent(nest.launched.span, name + " is in a launch of a device", "drop `kernel`",
-                    "kernel " + std::string(nest.kernel.text()));
-    if (nest.space != tree::Space::None)
-      return absent(nest.registered.span, name + " is kept in a memory of a device",
-                    "keep it in registers, or leave its place to build",
-                    std::string(tree::space_text(nest.space)));
-    if (nest.is_async)
-      return absent(nest.made_async.span, name + " is copied by a unit of its own",
-                    "drop `async`: the copy then runs where it stands", "async");
-    if (nest.ring > 1)
-      return absent(nest.ringed.span, name + " has several buffers for copies that run ahead",
-                    "drop `ring`", "ring " + std::to_string(nest.ring));
-  }
-  if (!schedule.tree.sets.empty())
-    return absent(schedule.tree.sets[0].place.span, "a set runs nests on agents of a device",
-                  "drop `set`: they then run one after the other", "set");
-  return Ok{};
-}
-
 Result<program::Program> Builder::run() {
   TILEWRIGHT_CHECK_OK(tree::verify(algorithm, schedule.tree));
-  TILEWRIGHT_CHECK_OK(fits_host());
+  if (!machine::is_machine_path(schedule.machine))
+    if (auto found = machine::find_machine(schedule.machine); found.ok()) machine_ = *found;
+  TILEWRIGHT_CHECK_OK(fits_machine());
   inline_equations();
   program::Program out;
   out.name = algorithm.name;
@@ -378,7 +347,10 @@ Result<program::Program> Builder::run() {
       if (!e->into.valid()) out.parameters.push_back({part.name, part.type, e->shape, true});
   find_roots();
   Env env;
+  const bool launched = std::any_of(schedule.tree.nests.begin(), schedule.tree.nests.end(),
+                                    [](const tree::Nest& n) { return n.kernel.valid(); });
   TILEWRIGHT_TRY(body, with_old_values(env, [&](Env& inner) {
+                   if (launched) return emit_kernels(inner);
                    return emit_roots(0, roots_.size(), 0, inner, [&](Env&) {
                      return Result<Stmt>(program::make_block(context, {}));
                    });
@@ -403,7 +375,13 @@ Result<program::Program> Builder::run() {
                    {"longest", unrolled.loop},
                    {"length", std::to_string(unrolled.length)}});
   TILEWRIGHT_CHECK_OK(check_shared_bytes(context, out, extent_ranges(algorithm)));
-  return out;
+  if (!machine_ || machine_->teams.empty()) return out;
+  TILEWRIGHT_CHECK_OK(fits_spaces(out));
+  const std::string& completion = machine_->teams.front().completion;
+  return synchronise(context, polyhedra, out,
+                     completion == "tokens"     ? Tells::Tokens
+                     : completion == "arrivals" ? Tells::Arrivals
+                                                : Tells::Bytes);
 }
 
 Result<program::Program> build(ir::Context& context, poly::Context& polyhedra,

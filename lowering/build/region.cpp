@@ -288,13 +288,21 @@ class RegionFinder {
     return !range ? bound : upper ? range->high : range->low;
   }
 
+  bool has_values(const std::vector<Expr>& exprs) const {
+    for (Expr e : exprs)
+      for (Symbol v : ir::free_vars(e))
+        if (!space_.has_value(v, values_)) return false;
+    return true;
+  }
+
   // Loops of the owner that tile its fold variables and have a value cut the fold's range.
   void bound_fold_tiles(BasicSet& set, const ir::Fold& fold) {
     for (std::size_t i = 0; i < fold.vars.size(); ++i) {
       const Symbol var = fold.vars[i];
       // A bound that depends on the reader's indices has no value before its loops do.
-      if (!ir::free_vars(fold.lower[i]).empty() || ir::depends_on_data(fold.lower[i]) ||
-          ir::depends_on_data(fold.upper[i]))
+      const bool data = ir::depends_on_data(fold.lower[i]) || ir::depends_on_data(fold.upper[i]);
+      if (data ? !has_values({fold.lower[i], fold.upper[i]})
+               : !ir::free_vars(fold.lower[i]).empty())
         continue;
       auto [lo, hi] = space_.range(var, values_);
       const AffineExpr value = AffineExpr::variable(dimension_name(var));

@@ -55,7 +55,7 @@ class Verifier {
     for (const Nest& nest : tree_.nests) {
       TILEWRIGHT_CHECK_OK(loops(nest));
       TILEWRIGHT_CHECK_OK(placement(nest));
-      TILEWRIGHT_CHECK_OK(verify_mapping(tree_, nest));
+      TILEWRIGHT_CHECK_OK(verify_mapping(algorithm_, tree_, nest));
       if (nest.stage)
         TILEWRIGHT_CHECK_OK(verify_layout(algorithm_, nest, inlined(nest.stage->tensor)));
     }

@@ -32,7 +32,7 @@ inline Evidence with(Evidence evidence, const Evidence& more) {
 // Of a staged copy; `inlined`: its tensor is.
 Result<Ok> verify_layout(const ir::Algorithm& algorithm, const Nest& nest, bool inlined);
 // Scopes, memories, rings and asynchronous copies.
-Result<Ok> verify_mapping(const Tree& tree, const Nest& nest);
+Result<Ok> verify_mapping(const ir::Algorithm& algorithm, const Tree& tree, const Nest& nest);
 Result<Ok> verify_kernels(const Tree& tree);
 // The tensors that an equation reads once inlining is done, with the names of the equations that make them.
 using ReadsOf = std::map<Symbol, std::set<Symbol>>;

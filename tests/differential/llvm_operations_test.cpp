@@ -3,6 +3,7 @@
 // Every operation, cast and rounding of every type, as one scalar and in vector lanes with a masked tail:
 // generated code against ir::evaluate_op, bit for bit.
 #include <cmath>
+#include <functional>
 
 #include "tests/differential/batch.h"
 
@@ -109,9 +110,14 @@ std::string at(std::string value, const std::string& index) {
 std::string operation_program(ScalarType type, const std::vector<Case>& cases, bool vector) {
   std::map<std::string, std::vector<std::string>> by_result;
   for (const Case& c : cases) by_result[c.result].push_back(c.value);
-  const std::string t = name(type);
-  std::string text = "program ops for ops {\n  extent N\n  input x : " + t +
-                     "[N]\n  input y : " + t + "[N]\n  input z : " + t + "[N]\n";
+  std::string text = "program ops for ops {\n  extent N\n";
+  for (const char* input : {"x", "y", "z"}) {
+    const auto reads = [&](const Case& c) {
+      return at(c.value, "i").find(std::string(input) + "[i]") != std::string::npos;
+    };
+    if (std::any_of(cases.begin(), cases.end(), reads))
+      text += std::string("  input ") + input + " : " + name(type) + "[N]\n";
+  }
   for (const auto& [result, values] : by_result)
     text +=
         "  output o_" + result + " : " + result + "[" + std::to_string(values.size()) + ", N]\n";
@@ -159,7 +165,7 @@ void add_in_parts(Batch& batch, ir::Context& context, ScalarType type,
 class LlvmOperations : public EachTarget {
  protected:
   // All types under one link. LLVM takes more than linear time in the length of a function.
-  void check(std::vector<Case> (*cases)(ScalarType), bool vector) {
+  void check(const std::function<std::vector<Case>(ScalarType)>& cases, bool vector) {
     Tally tally;
     Batch batch({target}, {}, tally);
     for (ScalarType type : all_types()) add_in_parts(batch, context, type, cases(type), vector, 12);
@@ -171,8 +177,32 @@ class LlvmOperations : public EachTarget {
 
 TEST_P(LlvmOperations, InVectorLanes) { check(operation_cases, true); }
 TEST_P(LlvmOperations, OnScalars) { check(operation_cases, false); }
-TEST_P(LlvmOperations, CastsInVectorLanes) { check(cast_cases, true); }
-TEST_P(LlvmOperations, CastsOnScalars) { check(cast_cases, false); }
+// LlvmConversions converts every value between float types in lanes.
+TEST_P(LlvmOperations, CastsInVectorLanes) {
+  check(
+      [](ScalarType type) {
+        std::vector<Case> cases = cast_cases(type);
+        std::erase_if(cases, [&](const Case& c) {
+          return ir::is_float(type) && ir::is_float(*ir::parse_type(c.result));
+        });
+        return cases;
+      },
+      true);
+}
+// Each host target has every second case: one by one the targets differ little.
+TEST_P(LlvmOperations, CastsOnScalars) {
+  const std::size_t part = GetParam() == std::string("x86-64-v3") ? 0 : 1;
+  check(
+      [part](ScalarType type) {
+        std::vector<Case> cases = cast_cases(type);
+        std::size_t n = 0;
+        std::erase_if(cases, [&](const Case&) {
+          return (n++ / 2 + static_cast<std::size_t>(type)) % 2 != part;
+        });
+        return cases;
+      },
+      false);
+}
 
 // The same in C, in one file for each compiler. A vector loop is the scalar code in a loop.
 void check_in_c(const std::vector<CCompiler>& compilers, const std::vector<bool>& forms) {
@@ -188,9 +218,7 @@ void check_in_c(const std::vector<CCompiler>& compilers, const std::vector<bool>
   EXPECT_EQ(tally.c_runs, 4 * tally.programs * static_cast<int>(compilers.size()));
 }
 
-TEST(COperations, EqualTheEvaluator) {
-  check_in_c({{"C by gcc, briefly", "gcc -std=c11 -O1 -DTW_PORTABLE -w"}}, {false});
-}
+TEST(COperations, EqualTheEvaluator) { check_in_c({all_compilers()[0]}, {false}); }
 TEST(COperationsSlow, EqualTheEvaluator) {
   if (!std::getenv("TILEWRIGHT_SLOW_TESTS")) GTEST_SKIP() << "slow: set TILEWRIGHT_SLOW_TESTS=1";
   check_in_c(all_compilers(), {false, true});

@@ -70,7 +70,7 @@ inline std::string case_round_trips(Case& subject) {
   for (const directives::Directive& directive : subject.random.applied) {
     const Source line("directive", directives::print(directive));
     TextCursor cursor(line);
-    directives::Reader reader{context, cursor};
+    directives::Reader reader{context, cursor, &algorithm};
     const auto read = directives::parse_directive(reader);
     if (wrong.empty() && !(read && cursor.at_end() && *read == directive))
       wrong = "a directive reads back as another: " + directives::print(directive);

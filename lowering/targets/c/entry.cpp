@@ -251,7 +251,8 @@ class Entry {
       lines_.add("unsigned char *seen = (unsigned char *)workspace;");
       lines_.add("if (at == 0) for (int64_t v = 0; v < end - least; ++v) seen[v] = 0;");
       lines_.add(
-          "else if (at % row == 0) for (int64_t i = at - row; i < at; ++i) seen[(int64_t)values[i] - "
+          "else if (at % row == 0) for (int64_t i = at - row; i < at; ++i) seen[(int64_t)values[i] "
+          "- "
           "least] = 0;");
       refuse_if("seen[value - least] != 0", c, expected, "at");
       lines_.add("seen[value - least] = 1;");
@@ -280,7 +281,8 @@ class Entry {
     lines_.add("uint64_t " + bytes_[c.argument] + ";");
     leave_unless_ok(helper("tw_check_bytes") + "(" + call_ + ", " + quoted_function() + ", " +
                         std::to_string(c.argument) + ", " + name + ", " + std::to_string(c.value) +
-                        ", " + per_byte(c) + ", " + quoted_text(c) + ", &" + bytes_[c.argument] + ")",
+                        ", " + per_byte(c) + ", " + quoted_text(c) + ", &" + bytes_[c.argument] +
+                        ")",
                     c);
     if (asks_only()) return;
     refuse_if(name + "->dl.data == NULL && " + bytes_[c.argument] + " != 0", c, "0", "0",

@@ -184,6 +184,8 @@ void Body::emit_alloc(const program::Alloc& alloc, bool is_last) {
   if (!is_last) lines().open("{");
   declare_buffer(alloc, 1);
   emit(alloc.body);
+  const std::string name = names_.of(alloc.buffer);
+  if (!uses(name)) lines().add("(void)" + name + ";");
   buffers_.erase(alloc.buffer);
   if (!is_last) lines().close();
 }

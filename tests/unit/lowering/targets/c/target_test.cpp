@@ -180,8 +180,8 @@ TEST_F(CTarget, NarrowTypesByTheirWidths) {
             "1")
       << *c;
   EXPECT_EQ(count_of(*c, "tw_add_i4(tw_wrap_i4(tw_nibble(q,"), "1") << *c;
-  // An element alone has a byte; in a row two share one.
-  EXPECT_EQ(count_of(*c, "tw_check_bytes(call, \"narrow\", 2, q, 1, 2,"), "2") << *c;
+  // An element alone has a byte; in a row two share one. The run, the query and the explanation look.
+  EXPECT_EQ(count_of(*c, "tw_check_bytes(call, \"narrow\", 2, q, 1, 2,"), "3") << *c;
 }
 
 TEST_F(CTarget, TooManyBlocksAreRefused) {
