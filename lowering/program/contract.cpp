@@ -62,7 +62,7 @@ class CheckList {
       add({CheckKind::Requires, -1, -1, -1, 0, condition, true});
     for (int p = 0; p < size(); ++p)
       for (int o = 0; o < p; ++o)
-        if (program_.parameters[p].is_output || program_.parameters[o].is_inout)
+        if (program_.parameters[p].is_output || program_.parameters[o].is_output)
           add({CheckKind::Overlap, p, -1, o, 0, {}, false});
     add({CheckKind::WorkspaceSize, -1, -1, -1, 0, {}, false});
     add({CheckKind::WorkspaceAlignment, -1, -1, -1, kWorkspaceAlignment, {}, false});
