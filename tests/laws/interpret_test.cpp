@@ -301,16 +301,17 @@ bool same(ScalarType type, Scalar a, Scalar b) {
 
 // Nothing is claimed of the body of a loop once it is over: rounding may give it another number of trips.
 bool is_inside_a_loop(const Algorithm& algorithm, Symbol tensor) {
-  const auto around = [&](std::size_t first, const Loop* own) {
+  const auto around = [&](std::size_t first, std::size_t last, const Loop* own) {
     return std::any_of(algorithm.loops.begin(), algorithm.loops.end(),
                        [&](const Loop& loop) { return &loop != own && loop.holds(first); });
   };
   for (const Loop& loop : algorithm.loops)
     for (const Carry& carry : loop.carries)
-      if (carry.name == tensor) return around(loop.first, &loop);
+      if (carry.name == tensor) return around(loop.first, loop.last, &loop);
   const Equation* equation = algorithm.definition(tensor);
   if (!equation) return false;
-  return around(static_cast<std::size_t>(equation - algorithm.equations.data()), nullptr);
+  const auto at = static_cast<std::size_t>(equation - algorithm.equations.data());
+  return around(at, at + 1, nullptr);
 }
 
 TEST(InterpretLaw, ColumnsGiveWhatCellsGiveAndExactStaysInsideTheBound) {
