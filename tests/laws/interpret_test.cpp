@@ -302,8 +302,9 @@ bool same(ScalarType type, Scalar a, Scalar b) {
 // Nothing is claimed of the body of a loop once it is over: rounding may give it another number of trips.
 bool is_inside_a_loop(const Algorithm& algorithm, Symbol tensor) {
   const auto around = [&](std::size_t first, std::size_t last, const Loop* own) {
-    return std::any_of(algorithm.loops.begin(), algorithm.loops.end(),
-                       [&](const Loop& loop) { return &loop != own && loop.holds(first); });
+    return std::any_of(algorithm.loops.begin(), algorithm.loops.end(), [&](const Loop& loop) {
+      return &loop != own && loop.holds(first) && last <= loop.last;
+    });
   };
   for (const Loop& loop : algorithm.loops)
     for (const Carry& carry : loop.carries)
