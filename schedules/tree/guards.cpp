@@ -10,14 +10,13 @@ Result<Ok> verify_guards(const ir::Algorithm& algorithm, const Schedule& schedul
   const std::vector<Expr>& guards = schedule.guards;
   const auto first = poly::first_contradiction(algorithm, guards);
   if (!first) return Ok{};
-  Diagnostic d{
-      Code::GuardContradiction,
-      *first < schedule.guard_spans.size() ? schedule.guard_spans[*first] : schedule.span,
-      "no sizes that the algorithm allows satisfy the guard `" + ir::print(guards[*first]) + "`" +
-          (*first ? " and those before it" : ""),
-      "widen the guard, or drop it",
-      {},
-      {}};
+  Diagnostic d{Code::GuardContradiction,
+               *first < schedule.guard_spans.size() ? schedule.guard_spans[*first] : schedule.span,
+               "no sizes that the algorithm allows satisfy the guard `" +
+                   ir::print(guards[*first]) + "`" + (*first ? " and those before it" : ""),
+               "widen the guard, or drop it",
+               {},
+               {}};
   for (std::size_t i = 0; i < *first; ++i) d.evidence.emplace_back("guard", ir::print(guards[i]));
   for (Expr requirement : algorithm.requirements)
     d.evidence.emplace_back("requires", ir::print(requirement));

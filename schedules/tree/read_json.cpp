@@ -71,9 +71,8 @@ class ScheduleReader : public ir::DeclarationReader {
     }
     if (kind == "recompute") {
       RecomputeStep step;
-      return only(json, {"kind", "equation", "reader"}) &&
-             field(json, "equation", step.equation) && field(json, "reader", step.reader) &&
-             (out = step, true);
+      return only(json, {"kind", "equation", "reader"}) && field(json, "equation", step.equation) &&
+             field(json, "reader", step.reader) && (out = step, true);
     }
     return refuse("a step of kind `split_reduction`, `defer` or `recompute` is needed here");
   }
@@ -103,7 +102,8 @@ class ScheduleReader : public ir::DeclarationReader {
   }
   bool read(const Json& json, PipelineRow& out) {
     return only(json, {"statement", "stage", "unit"}) && field(json, "statement", out.statement) &&
-           number(json, "stage", 0, out.stage) && (!json.find("unit") || name(json, "unit", out.unit));
+           number(json, "stage", 0, out.stage) &&
+           (!json.find("unit") || name(json, "unit", out.unit));
   }
   bool read(const Json& json, Role& out) {
     return only(json, {"name", "statements", "scope", "lanes", "registers"}) &&
@@ -274,8 +274,7 @@ class ScheduleReader : public ir::DeclarationReader {
                             std::to_string(most) + " is needed here");
             }));
   }
-  bool maybe_number(const Json& json, std::string_view key, std::int64_t least,
-                    std::int64_t& out) {
+  bool maybe_number(const Json& json, std::string_view key, std::int64_t least, std::int64_t& out) {
     return !json.find(key) || number(json, key, least, out);
   }
   bool bit(const Json& json, std::string_view key, std::int64_t least, int& out) {
@@ -286,8 +285,7 @@ class ScheduleReader : public ir::DeclarationReader {
   }
 
   template <class Enum>
-  bool word(const Json& json, Enum first, Enum last, std::string_view (*text_of)(Enum),
-            Enum& out) {
+  bool word(const Json& json, Enum first, Enum last, std::string_view (*text_of)(Enum), Enum& out) {
     const std::string* text = json.as_string();
     std::string choices;
     for (int i = static_cast<int>(first); i <= static_cast<int>(last); ++i) {
@@ -404,8 +402,8 @@ class ScheduleReader : public ir::DeclarationReader {
       levels += 2 + static_cast<std::size_t>(at - loops.begin());
       inner = found->second;
     }
-    return levels <= kMaxTextNesting || refuse("nests and loops of more than " +
-                                               std::to_string(kMaxTextNesting) + " levels");
+    return levels <= kMaxTextNesting ||
+           refuse("nests and loops of more than " + std::to_string(kMaxTextNesting) + " levels");
   }
 
   const ir::Algorithm& algorithm_;

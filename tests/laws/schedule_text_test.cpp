@@ -77,12 +77,16 @@ TEST(ScheduleText, JsonRoundTrips) {
     ASSERT_EQ(directives::print(*again), directives::print(schedule)) << subject.text();
   }
   // Described instructions do not fit random reductions; tests/text/directives/json.tws has one.
-  for (const char* name :
-       {"algorithm_hash", "guards", "algebra", "split_reduction", "defer", "recompute", "inline",
-        "split", "fuse", "at", "stage", "pad", "swizzle", "whole", "quotient", "remainder",
-        "kernel", "in_register", "space", "ring", "async", "keep", "serial", "parallel", "vector",
-        "unrolled", "peel", "bind", "when", "prefetch", "pipeline", "unit", "roles", "lanes",
-        "registers", "order", "distance", "sets"})
+  for (const char* name : {"algorithm_hash", "guards",      "algebra",   "split_reduction",
+                           "defer",          "recompute",   "inline",    "split",
+                           "fuse",           "at",          "stage",     "pad",
+                           "swizzle",        "whole",       "quotient",  "remainder",
+                           "kernel",         "in_register", "space",     "ring",
+                           "async",          "keep",        "serial",    "parallel",
+                           "vector",         "unrolled",    "peel",      "bind",
+                           "when",           "prefetch",    "pipeline",  "unit",
+                           "roles",          "lanes",       "registers", "order",
+                           "distance",       "sets"})
     EXPECT_TRUE(met.contains(name)) << name << " never met";
 }
 
