@@ -10,6 +10,7 @@
 #include "frontend/base/format.h"
 #include "frontend/base/text.h"
 #include "frontend/ir/declarations_json.h"
+#include "frontend/ir/json.h"
 #include "frontend/ir/text.h"
 #include "frontend/ir/verify.h"
 #include "frontend/ir/walk.h"
@@ -339,8 +340,25 @@ class ScheduleReader : public ir::DeclarationReader {
   bool conditions(const Json& json, std::string_view key, std::vector<Expr>& out) {
     if (!maybe(json, key, out)) return false;
     for (std::size_t i = 0; i < out.size(); ++i)
-      if (!within(std::string(key) + "." + std::to_string(i), [&] { return condition(out[i]); }))
+      if (!within(std::string(key) + "." + std::to_string(i), [&] {
+            return condition(out[i]) &&
+                   no_more((*json.find(key)->as_array())[i], ir::to_json(out[i]));
+          }))
         return false;
+    return true;
+  }
+  // No member that the writer does not write.
+  bool no_more(const Json& given, const Json& written) {
+    if (const Json::Object* object = given.as_object())
+      for (const auto& [member_name, value] : *object) {
+        const Json* same = written.find(member_name);
+        if (!same) return refuse(in_backticks(member_name) + " is no member here");
+        if (!no_more(value, *same)) return false;
+      }
+    const Json::Array* list = given.as_array();
+    const Json::Array* other = written.as_array();
+    for (std::size_t i = 0; list && other && i < std::min(list->size(), other->size()); ++i)
+      if (!no_more((*list)[i], (*other)[i])) return false;
     return true;
   }
   bool condition(Expr root) {

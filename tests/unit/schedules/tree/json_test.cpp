@@ -149,6 +149,7 @@ TEST(ScheduleJson, RefusesMistakesWithTheirPath) {
       {"\"Extent\", \"type\": \"index\", \"name\": \"N\"",
        "\"Var\", \"type\": \"index\", \"name\": \"N\"", "a condition is over the sizes alone",
        "guards.0"},
+      {"\"value\": 4", "\"value\": 4, \"note\": 4", "`note` is no member here", "guards.0"},
       {"\"op\": \"Le\"", "\"op\": \"Add\"", "the type is not that of the value", "guards.0"},
       {"\"tree\": {", "\"tree\": [], \"rest\": {", "`rest` is no member here", ""},
       {"\"inline\": [\"two\"]", "\"inline\": \"two\"", "a list is needed here", "tree.inline"},
