@@ -25,7 +25,7 @@ constexpr const char* kAlgorithm = R"(algorithm gemm(M, N, K) {
 })";
 
 constexpr const char* kText = R"(schedule s for gemm on x86-64-v4 {
-  guard N >= 4
+  guard 4 <= N
   tree {
     inline two
     nest c {
