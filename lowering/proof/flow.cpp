@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "lowering/proof/names.h"
+
 namespace tilewright::proof {
 
 namespace {
@@ -16,42 +18,6 @@ using poly::Set;
 constexpr std::string_view kWriter = "'w";
 constexpr std::string_view kFirst = "'a";
 constexpr std::string_view kSecond = "'b";
-
-AffineExpr variable(std::string_view name, std::string_view suffix = {}) {
-  return AffineExpr::variable(std::string(name) + std::string(suffix));
-}
-
-std::vector<std::string> names(const std::vector<Loop>& loops, std::string_view suffix = {}) {
-  std::vector<std::string> out;
-  for (const Loop& loop : loops) out.push_back(loop.name + std::string(suffix));
-  return out;
-}
-
-// Every name replaced at once.
-AffineExpr replaced(AffineExpr expr, const std::vector<std::string>& from,
-                    const std::vector<AffineExpr>& to) {
-  for (const std::string& name : from) expr = expr.renamed(name, name + "'t");
-  for (std::size_t i = 0; i < from.size(); ++i) expr = expr.substituted(from[i] + "'t", to[i]);
-  return expr;
-}
-BasicSet replaced(const BasicSet& set, const std::vector<std::string>& from,
-                  const std::vector<AffineExpr>& to) {
-  BasicSet out;
-  for (const AffineExpr& expr : set.equalities) out.equalities.push_back(replaced(expr, from, to));
-  for (const AffineExpr& expr : set.inequalities)
-    out.inequalities.push_back(replaced(expr, from, to));
-  return out;
-}
-BasicSet suffixed(const BasicSet& set, const std::vector<Loop>& loops, std::string_view suffix) {
-  std::vector<AffineExpr> to;
-  for (const Loop& loop : loops) to.push_back(variable(loop.name, suffix));
-  return replaced(set, names(loops), to);
-}
-
-void add(BasicSet& to, const BasicSet& more) {
-  to.equalities.insert(to.equalities.end(), more.equalities.begin(), more.equalities.end());
-  to.inequalities.insert(to.inequalities.end(), more.inequalities.begin(), more.inequalities.end());
-}
 
 // Equal constants in all places that hold one on both sides.
 bool may_meet(const std::vector<AffineExpr>& a, const std::vector<AffineExpr>& b) {

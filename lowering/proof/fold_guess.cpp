@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/proof/fold_guess.h"
+
+#include <algorithm>
+
+#include "lowering/proof/names.h"
+#include "lowering/proof/points.h"
+
+namespace tilewright::proof {
+
+using poly::BasicSet;
+using poly::Set;
+
+namespace {
+constexpr std::string_view kEarlier = "'e";
+// Stands for what a store of the group wrote earlier.
+constexpr std::int64_t kEarlierValue = -1'000'000;
+}  // namespace
+
+bool FoldGuess::is_inner(const Flow& flow) const {
+  return std::any_of(flow.sources.begin(), flow.sources.end(), [&](const Source& source) {
+    return std::find(group_.begin(), group_.end(), source.writer) != group_.end();
+  });
+}
+
+// Loops that all stores of the group have, and that every step within it keeps.
+void FoldGuess::find_kept() {
+  const auto names_of = [&](std::size_t number) {
+    std::set<std::string> out;
+    for (const Loop& loop : tools_.statements.list[number].loops) out.insert(loop.name);
+    return out;
+  };
+  kept_ = names_of(group_[0]);
+  for (std::size_t number : group_) {
+    const std::set<std::string> have = names_of(number);
+    std::erase_if(kept_, [&](const std::string& name) { return !have.contains(name); });
+    for (const Flow& flow : flows_[number])
+      for (const Source& source : flow.sources) {
+        if (std::find(group_.begin(), group_.end(), source.writer) == group_.end()) continue;
+        const Statement& writer = tools_.statements.list[source.writer];
+        for (std::size_t i = 0; i < writer.loops.size(); ++i)
+          if (!(source.instance[i] == variable(writer.loops[i].name)))
+            kept_.erase(writer.loops[i].name);
+      }
+  }
+}
+
+bool FoldGuess::take(const Statement& one, Term monomial, const Set& where, bool is_maximum) {
+  for (const FoldTarget& target : targets_) {
+    if (target.is_maximum != is_maximum || (target_ != nullptr && target_ != &target)) continue;
+    const auto match = tools_.terms.match(target.body, target.unknowns, monomial);
+    if (!match) continue;
+    Addition addition{one.number, where, match->factor, {}};
+    std::vector<std::pair<Term, Term>> outer;
+    bool well = true;
+    for (const auto& [unknown, value] : match->values) {
+      const bool bound =
+          std::find(target.bound.begin(), target.bound.end(), unknown) != target.bound.end();
+      if (!bound) outer.emplace_back(unknown, value);
+    }
+    for (Term variable : target.bound) {
+      const auto found = std::find_if(match->values.begin(), match->values.end(),
+                                      [&](const auto& pair) { return pair.first == variable; });
+      const auto affine = found == match->values.end() ? std::nullopt
+                                                       : tools_.translator.affine(found->second);
+      well = well && affine;
+      if (affine) addition.point.push_back(*affine);
+    }
+    const Term body = tools_.terms.substitute(target.body, outer);
+    if (!well || (target_ != nullptr && !(shape_.body == body))) continue;
+    if (is_maximum) {
+      if (!(addition.factor == tools_.terms.integer(1))) continue;
+      addition.factor = tools_.terms.integer(0);
+    }
+    // What differs from step to step is not of the body.
+    const auto free = tools_.terms.free_variables(body);
+    const bool steady = std::all_of(free.begin(), free.end(), [&](Term variable) {
+      if (std::find(target.bound.begin(), target.bound.end(), variable) != target.bound.end())
+        return true;
+      const std::string name = tools_.terms.print(variable);
+      const auto loop = std::find_if(one.loops.begin(), one.loops.end(),
+                                     [&](const Loop& each) { return each.name == name; });
+      return loop == one.loops.end() || kept_.contains(name);
+    });
+    if (!steady) continue;
+    target_ = &target;
+    shape_.is_maximum = is_maximum;
+    shape_.body = body;
+    shape_.bound = target.bound;
+    shape_.factor = addition.factor;
+    if (target.domain.size() == 1) {
+      algebra::Conjunction range = target.domain[0];
+      for (algebra::Constraint& each : range)
+        each.value = tools_.terms.substitute(each.value, outer);
+      if (const auto set = tools_.translator.basic_set(range)) shape_.range = *set;
+    }
+    additions_.push_back(std::move(addition));
+    return true;
+  }
+  return false;
+}
+
+// What the store adds to what the group wrote before.
+Result<bool> FoldGuess::find_additions(const Statement& one) {
+  const Term earlier = tools_.terms.value(kEarlierValue, {}, ir::ScalarType::F64);
+  TILEWRIGHT_TRY(cases, evaluation_.situations(one, [&](const Access&, const Flow& flow) {
+    return is_inner(flow) ? earlier : Term();
+  }));
+  for (Situation& situation : cases) {
+    for (auto& [node, read] : situation.reads) {
+      if (read.value) continue;
+      TILEWRIGHT_TRY(written, evaluation_.term(read));
+      read.value = written;
+    }
+    TILEWRIGHT_TRY(expr, evaluation_.decided(one.value, situation.where));
+    std::vector<Expr> operands = {expr};
+    bool maximum = false;
+    for (std::size_t i = 0; i < operands.size();) {
+      const auto* op = operands[i].as<ir::Op>();
+      if (op == nullptr || op->op != ir::OpCode::Max) {
+        ++i;
+        continue;
+      }
+      maximum = true;
+      const Expr second = op->args[1];
+      operands[i] = op->args[0];
+      operands.push_back(second);
+    }
+    if (maximum) {
+      for (Expr operand : operands) {
+        const Term term = evaluation_.plain(operand, situation);
+        if (term == earlier || evaluation_.is_identity(term, true)) continue;
+        if (!take(one, term, situation.where, true)) return false;
+      }
+      continue;
+    }
+    const Term rest = tools_.terms.inline_values(
+        evaluation_.plain(expr, situation), [&](std::int64_t id, std::span<const Term>) {
+          return id == kEarlierValue ? tools_.terms.integer(0) : Term();
+        });
+    if (evaluation_.is_identity(rest, false)) continue;
+    for (Term monomial : tools_.terms.monomials(rest))
+      if (!take(one, monomial, situation.where, false)) return false;
+  }
+  return true;
+}
+
+// The points that have been added when `one` has written.
+Result<Set> FoldGuess::points_of(const Statement& one) {
+  const Set around = evaluation_.lifted(one.domain, shape_.bound);
+  Set out(around.space());
+  const auto add_points = [&](const std::vector<Loop>& loops, const std::vector<TimeStep>& time,
+                              bool same, std::vector<BasicSet> points) -> Result<Ok> {
+    std::vector<BasicSet> order;
+    for (const Before& way : before({time, loops, kEarlier}, {one.time, one.loops, ""}))
+      order.push_back(way.condition);
+    if (same) {
+      BasicSet equal;
+      for (const Loop& loop : loops) equal.equal(variable(loop.name, kEarlier), variable(loop.name));
+      order.push_back(equal);
+    }
+    BasicSet keeps;
+    for (const std::string& name : kept_) keeps.equal(variable(name, kEarlier), variable(name));
+    poly::Space space = around.space();
+    const std::vector<std::string> more = names(loops, kEarlier);
+    space.dims.insert(space.dims.end(), more.begin(), more.end());
+    Set all(space, both(both(both(around.pieces(), order), {keeps}), points));
+    TILEWRIGHT_TRY(projected, poly::project_out(tools_.polyhedra, all, more, tools_.limits));
+    TILEWRIGHT_TRY(united, poly::unite(tools_.polyhedra, out, projected, tools_.limits));
+    out = std::move(united);
+    return Ok{};
+  };
+  for (const Addition& addition : additions_) {
+    const Statement& adder = tools_.statements.list[addition.statement];
+    std::vector<BasicSet> points;
+    for (const BasicSet& where : addition.where.pieces()) {
+      BasicSet piece = suffixed(where, adder.loops, kEarlier);
+      for (std::size_t i = 0; i < shape_.bound.size(); ++i)
+        piece.equal(variable(tools_.terms.print(shape_.bound[i])),
+                    replaced(addition.point[i], names(adder.loops),
+                             variables(adder.loops, kEarlier)));
+      points.push_back(std::move(piece));
+    }
+    TILEWRIGHT_CHECK_OK(
+        add_points(adder.loops, adder.time, adder.number == one.number, std::move(points)));
+  }
+  // What the fold starts from may be a fold of the same kind.
+  for (std::size_t number : group_) {
+    const Statement& first = tools_.statements.list[number];
+    for (std::size_t r = 0; r < first.reads.size(); ++r) {
+      if (!is_inner(flows_[number][r])) continue;
+      Flow outside = flows_[number][r];
+      std::erase_if(outside.sources, [&](const Source& source) {
+        return std::find(group_.begin(), group_.end(), source.writer) != group_.end();
+      });
+      TILEWRIGHT_TRY(pieces, evaluation_.found(reader_of(first, first.reads[r]), outside));
+      for (const Piece& piece : pieces) {
+        if (!piece.fold || !(piece.fold->body == shape_.body)) continue;
+        std::vector<BasicSet> points;
+        for (const BasicSet& point : piece.fold->points.pieces())
+          points.push_back(suffixed(point, first.loops, kEarlier));
+        TILEWRIGHT_CHECK_OK(
+            add_points(first.loops, first.time, number == one.number, std::move(points)));
+      }
+    }
+  }
+  return compact(tools_.polyhedra, out, around, shape_.range, tools_.limits);
+}
+
+// Of a store that adds nothing: what its right side makes of the factor that it finds.
+Result<bool> FoldGuess::find_factors() {
+  for (const Addition& addition : additions_) {
+    auto [at, is_new] = factors_.try_emplace(addition.statement, addition.factor);
+    if (!is_new && !(at->second == addition.factor)) return false;
+  }
+  for (std::size_t round = 0; round < group_.size(); ++round) {
+    for (std::size_t number : group_) {
+      if (factors_.contains(number)) continue;
+      const Statement& one = tools_.statements.list[number];
+      for (std::size_t r = 0; r < one.reads.size() && !factors_.contains(number); ++r) {
+        for (const Source& source : flows_[number][r].sources) {
+          const auto known = factors_.find(source.writer);
+          if (known == factors_.end()) continue;
+          const Statement& writer = tools_.statements.list[source.writer];
+          std::vector<std::pair<Term, Term>> values;
+          for (std::size_t i = 0; i < writer.loops.size(); ++i)
+            values.emplace_back(tools_.translator.variable(writer.loops[i].name),
+                                tools_.translator.term(source.instance[i]));
+          const Term found = tools_.terms.substitute(known->second, values);
+          // At the instances that read this source.
+          const Term earlier = tools_.terms.value(kEarlierValue, {}, ir::ScalarType::F64);
+          TILEWRIGHT_TRY(cases, evaluation_.situations(one, [&](const Access&, const Flow& flow) {
+            return is_inner(flow) ? earlier : Term();
+          }));
+          for (Situation& situation : cases) {
+            TILEWRIGHT_TRY(shared, poly::intersect(tools_.polyhedra, situation.where,
+                                                   source.condition, tools_.limits));
+            TILEWRIGHT_TRY(none, poly::is_empty(tools_.polyhedra, shared, tools_.limits));
+            if (none) continue;
+            for (auto& [node, read] : situation.reads) {
+              if (read.value) continue;
+              TILEWRIGHT_TRY(written, evaluation_.term(read));
+              read.value = written;
+            }
+            const Term whole = evaluation_.plain(one.value, situation);
+            factors_[number] = tools_.terms.inline_values(
+                whole, [&](std::int64_t id, std::span<const Term>) {
+                  return id == kEarlierValue ? found : Term();
+                });
+            break;
+          }
+          break;
+        }
+      }
+    }
+  }
+  return factors_.size() == group_.size();
+}
+
+// Every store of the group, evaluated with the guess for its reads, gives the guess.
+Result<bool> FoldGuess::confirmed() {
+  for (std::size_t number : group_) {
+    const Statement& one = tools_.statements.list[number];
+    const FoldValue& guess = *claims_[number].pieces[0].fold;
+    TILEWRIGHT_TRY(pieces, evaluation_.evaluate(one));
+    for (const Piece& piece : pieces) {
+      std::optional<FoldValue> got = piece.fold;
+      if (!got) {
+        TILEWRIGHT_TRY(made, evaluation_.as_fold(piece.value, piece.where, guess));
+        got = std::move(made);
+      }
+      if (!got || got->is_maximum != guess.is_maximum || !(got->body == guess.body)) return false;
+      const Set around = evaluation_.lifted(piece.where, guess.bound);
+      TILEWRIGHT_TRY(want, poly::intersect(tools_.polyhedra, guess.points, around, tools_.limits));
+      TILEWRIGHT_TRY(have, poly::intersect(tools_.polyhedra, got->points, around, tools_.limits));
+      TILEWRIGHT_TRY(same, poly::is_equal(tools_.polyhedra, want, have, tools_.limits));
+      if (!same) return false;
+      TILEWRIGHT_TRY(nothing, poly::is_empty(tools_.polyhedra, want, tools_.limits));
+      if (!nothing && !(got->factor == guess.factor)) return false;
+    }
+  }
+  return true;
+}
+
+Result<bool> FoldGuess::find(const std::vector<std::size_t>& group) {
+  group_ = group;
+  find_kept();
+  for (std::size_t number : group_) {
+    TILEWRIGHT_TRY(well, find_additions(tools_.statements.list[number]));
+    if (!well) return false;
+  }
+  if (target_ == nullptr) return false;
+  if (shape_.is_maximum) {
+    for (std::size_t number : group_) factors_[number] = tools_.terms.integer(0);
+  } else {
+    TILEWRIGHT_TRY(well, find_factors());
+    if (!well) return false;
+  }
+  for (std::size_t number : group_) {
+    const Statement& one = tools_.statements.list[number];
+    Piece piece;
+    TILEWRIGHT_TRY(domain, poly::intersect_params(tools_.polyhedra, one.domain,
+                                                  tools_.statements.sizes, tools_.limits));
+    piece.where = std::move(domain);
+    piece.fold = shape_;
+    piece.fold->factor = factors_[number];
+    TILEWRIGHT_TRY(points, points_of(one));
+    piece.fold->points = std::move(points);
+    claims_[number] = Claim{};
+    claims_[number].pieces.push_back(std::move(piece));
+  }
+  return confirmed();
+}
+
+}  // namespace tilewright::proof

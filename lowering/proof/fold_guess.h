@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stores that read each other's earlier instances, as one fold. For this room's own files.
+//
+// The guess: loops that every step keeps name the fold; what a store holds is what all stores of the group have
+// added so far, by time, in that fold. Law: nothing of a guess is believed; `find` leaves claims that evaluating
+// every store of the group has given back.
+#pragma once
+
+#include <set>
+
+#include "lowering/proof/evaluation.h"
+
+namespace tilewright::proof {
+
+class FoldGuess {
+ public:
+  FoldGuess(Tools& tools, const std::vector<FoldTarget>& targets, std::vector<Claim>& claims,
+            const std::vector<std::vector<Flow>>& flows, Evaluation& evaluation)
+      : tools_(tools), targets_(targets), claims_(claims), flows_(flows), evaluation_(evaluation) {}
+
+  // Whether claims for the group were found.
+  Result<bool> find(const std::vector<std::size_t>& group);
+
+ private:
+  // What a store adds, where `where` holds.
+  struct Addition {
+    std::size_t statement = 0;
+    poly::Set where;
+    Term factor;
+    std::vector<AffineExpr> point;
+  };
+
+  bool is_inner(const Flow& flow) const;
+  void find_kept();
+  Result<bool> find_additions(const Statement& one);
+  bool take(const Statement& one, Term monomial, const poly::Set& where, bool is_maximum);
+  Result<poly::Set> points_of(const Statement& one);
+  Result<bool> find_factors();
+  Result<bool> confirmed();
+
+  Tools& tools_;
+  const std::vector<FoldTarget>& targets_;
+  std::vector<Claim>& claims_;
+  const std::vector<std::vector<Flow>>& flows_;
+  Evaluation& evaluation_;
+
+  std::vector<std::size_t> group_;
+  std::set<std::string> kept_;
+  const FoldTarget* target_ = nullptr;
+  FoldValue shape_;
+  std::vector<Addition> additions_;
+  std::map<std::size_t, Term> factors_;
+};
+
+}  // namespace tilewright::proof
