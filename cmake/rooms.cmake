@@ -5,7 +5,7 @@
 # Every .cpp directly in the folder belongs to the room's library; the target is the folder with '_'.
 tilewright_room(frontend/base       DEPS WALL fmt nlohmann_json xxhash)
 tilewright_room(frontend/ir         DEPS frontend/base WALL)
-tilewright_room(frontend/algebra    DEPS frontend/ir WALL)
+tilewright_room(frontend/algebra    DEPS frontend/ir WALL gmp)
 tilewright_room(frontend/language   DEPS frontend/ir WALL)
 tilewright_room(schedules/units     DEPS frontend/ir WALL)
 tilewright_room(schedules/machine   DEPS frontend/ir schedules/units WALL tomlplusplus)
