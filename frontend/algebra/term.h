@@ -110,6 +110,14 @@ struct Match {
   Term factor;
 };
 
+// A part of an index term: coefficient * of (a variable or an extent), coefficient * floor(of / denominator) where
+// the denominator is not 0, or the coefficient alone where `of` is null.
+struct IndexPart {
+  std::int64_t coefficient = 0;
+  Term of;
+  std::int64_t denominator = 0;
+};
+
 // Owns all terms. One per thread. Operations are total: beyond a limit of size the result is a fresh unknown of the
 // same variables, which equals nothing but itself, and `limit_reached()` says so.
 class TermStore {
@@ -208,6 +216,8 @@ class TermStore {
   bool is_constant(Term term) const;  // rational
   // Of an index term that is linear in the variable: its coefficient and the rest.
   std::optional<std::int64_t> integer_value(Term term) const;
+  // An index term whose sum these parts are; nothing where it is not linear in variables and floors.
+  std::optional<std::vector<IndexPart>> index_parts(Term term);
   std::vector<Term> monomials(Term term);
 
   std::vector<Obligation> take_obligations();

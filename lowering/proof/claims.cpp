@@ -76,8 +76,7 @@ class Components {
       }
       const std::size_t done = node;
       path_.pop_back();
-      if (!path_.empty())
-        low_[path_.back().first] = std::min(low_[path_.back().first], low_[done]);
+      if (!path_.empty()) low_[path_.back().first] = std::min(low_[path_.back().first], low_[done]);
       if (low_[done] == order_[done]) close(done);
     }
   }
@@ -123,7 +122,8 @@ Claim Claims::Impl::itself(const Statement& one) const {
   piece.where = one.domain;
   std::vector<Term> instance;
   for (const Loop& loop : one.loops) instance.push_back(tools.translator.variable(loop.name));
-  piece.value = tools.terms.value(static_cast<std::int64_t>(one.number), instance, one.value.type());
+  piece.value =
+      tools.terms.value(static_cast<std::int64_t>(one.number), instance, one.value.type());
   claim.pieces.push_back(std::move(piece));
   return claim;
 }
@@ -142,17 +142,21 @@ Result<Ok> Claims::Impl::settle(const std::vector<std::size_t>& group) {
     return Ok{};
   }
   FoldGuess guess(tools, targets, claims, flows, evaluation);
+  const std::size_t before = tools.conditions.size();
   TILEWRIGHT_TRY(found, guess.find(group));
-  if (!found)
-    for (std::size_t number : group) claims[number] = itself(tools.statements.list[number]);
+  if (found) return Ok{};
+  tools.forget();
+  tools.conditions.erase(tools.conditions.begin() + static_cast<std::ptrdiff_t>(before),
+                         tools.conditions.end());
+  for (std::size_t number : group) claims[number] = itself(tools.statements.list[number]);
   return Ok{};
 }
 
 Claims::Claims(ir::Context& context, const Statements& statements, poly::Context& polyhedra,
                TermStore& terms, Translator& translator, std::vector<FoldTarget> targets,
                poly::Limits limits)
-    : impl_(std::make_unique<Impl>(
-          Tools{context, statements, polyhedra, terms, translator, limits}, std::move(targets))) {}
+    : impl_(std::make_unique<Impl>(Tools{context, statements, polyhedra, terms, translator, limits},
+                                   std::move(targets))) {}
 Claims::~Claims() = default;
 
 Result<Ok> Claims::find() {
@@ -167,6 +171,11 @@ const std::vector<Flow>& Claims::flows(std::size_t statement) const {
   return impl_->flows[statement];
 }
 
+void Tools::note(const poly::Set& where) {
+  for (algebra::Obligation& one : terms.take_obligations())
+    conditions.push_back({where, std::move(one)});
+}
+
 Result<std::vector<Piece>> Claims::found_by(const Reader& reader) {
   const ValueFlow value_flow(impl_->tools.statements, impl_->tools.polyhedra, impl_->tools.limits);
   TILEWRIGHT_TRY(flow, value_flow.flow(reader));
@@ -174,6 +183,20 @@ Result<std::vector<Piece>> Claims::found_by(const Reader& reader) {
 }
 
 Result<Term> Claims::term(const Piece& piece) { return impl_->evaluation.term(piece); }
+
+std::vector<Condition> Claims::conditions() const {
+  std::vector<Condition> out;
+  const auto same = [](const Condition& a, const Condition& b) {
+    return a.holds.condition == b.holds.condition && a.holds.term == b.holds.term &&
+           a.holds.unless_empty == b.holds.unless_empty && a.where == b.where &&
+           a.holds.variables == b.holds.variables && a.holds.where == b.holds.where;
+  };
+  for (const Condition& one : impl_->tools.conditions)
+    if (std::none_of(out.begin(), out.end(),
+                     [&](const Condition& other) { return same(one, other); }))
+      out.push_back(one);
+  return out;
+}
 
 Result<GoalState> Claims::prove(const Goal& goal) { return impl_->evaluation.prove(goal); }
 

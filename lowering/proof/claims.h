@@ -37,6 +37,12 @@ struct Claim {
   bool known = true;  // false: the store's own value
 };
 
+// What must hold at all points of `where` for a claim to stand.
+struct Condition {
+  poly::Set where;
+  algebra::Obligation holds;
+};
+
 // `left` is `right` at all points of `where`.
 struct Goal {
   poly::Set where;
@@ -65,6 +71,8 @@ class Claims {
   // Of a piece, with the fold written out.
   Result<Term> term(const Piece& piece);
   Result<GoalState> prove(const Goal& goal);
+  // Of all claims and of what was proved, without duplicates.
+  std::vector<Condition> conditions() const;
 
  private:
   struct Impl;

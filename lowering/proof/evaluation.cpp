@@ -45,12 +45,13 @@ Result<AffineExpr> Evaluation::simplified(const AffineExpr& expr, const Set& whe
   for (const poly::FloorTerm& floor : expr.floors()) {
     std::vector<std::string> used;
     floor.numerator.collect_names(used);
-    const AffineExpr whole = poly::floor_div(floor.numerator, floor.denominator) * floor.coefficient;
-    const bool divides = std::all_of(
-        floor.numerator.terms().begin(), floor.numerator.terms().end(),
-        [&](const poly::LinearTerm& term) {
-          return term.coefficient * floor.coefficient % floor.denominator == 0;
-        });
+    const AffineExpr whole =
+        poly::floor_div(floor.numerator, floor.denominator) * floor.coefficient;
+    const bool divides =
+        std::all_of(floor.numerator.terms().begin(), floor.numerator.terms().end(),
+                    [&](const poly::LinearTerm& term) {
+                      return term.coefficient * floor.coefficient % floor.denominator == 0;
+                    });
     if (!divides || !floor.numerator.floors().empty() ||
         !std::all_of(used.begin(), used.end(), known)) {
       other = other + whole;
@@ -69,15 +70,15 @@ Result<AffineExpr> Evaluation::simplified(const AffineExpr& expr, const Set& whe
   straight = straight + AffineExpr(*there);
   BasicSet equal;
   equal.equal(fixed, straight);
-  TILEWRIGHT_TRY(always, poly::is_subset(tools_.polyhedra, where, Set(where.space(), equal),
-                                         tools_.limits));
+  TILEWRIGHT_TRY(
+      always, poly::is_subset(tools_.polyhedra, where, Set(where.space(), equal), tools_.limits));
   return always ? straight + other + AffineExpr(expr.constant()) : expr;
 }
 
 Result<Term> Evaluation::simplified(Term term, const Set& where) {
   std::optional<Failure> failure;
-  const Term out = tools_.terms.inline_reads(
-      term, [&](Symbol tensor, std::span<const Term> indices) -> Term {
+  const Term out =
+      tools_.terms.inline_reads(term, [&](Symbol tensor, std::span<const Term> indices) -> Term {
         std::vector<Term> at(indices.begin(), indices.end());
         bool changed = false;
         for (Term& index : at) {
@@ -126,6 +127,7 @@ Result<std::vector<Piece>> Evaluation::pulled_back(const Reader& reader, const S
     if (piece.value) {
       TILEWRIGHT_TRY(value, carried(piece.value));
       found.value = value;
+      tools_.note(found.where);
     }
     if (piece.fold) {
       FoldValue fold = *piece.fold;
@@ -139,6 +141,7 @@ Result<std::vector<Piece>> Evaluation::pulled_back(const Reader& reader, const S
       const Set space = lifted(found.where, fold.bound);
       fold.points = Set(space.space(), both(found.where.pieces(), points));
       fold.range = replaced(fold.range, from, source.instance);
+      tools_.note(found.where);
       found.fold = std::move(fold);
     }
     out.push_back(std::move(found));
@@ -225,8 +228,8 @@ Result<std::vector<Situation>> Evaluation::situations(const Statement& one,
 Result<Expr> Evaluation::decided(Expr expr, const Set& where) {
   std::optional<Failure> failure;
   const auto covers = [&](const poly::Region& region) {
-    auto inside = poly::is_subset(tools_.polyhedra, where, Set(where.space(), region.pieces),
-                                  tools_.limits);
+    auto inside =
+        poly::is_subset(tools_.polyhedra, where, Set(where.space(), region.pieces), tools_.limits);
     if (!inside.ok()) failure = Failure{inside.diagnostics()};
     return inside.ok() && *inside;
   };
@@ -269,6 +272,7 @@ Result<std::vector<Piece>> Evaluation::evaluate(const Statement& one) {
     if (shape != nullptr) {
       TILEWRIGHT_TRY(fold, as_fold(expr, situation, FoldValue(*shape)));
       piece.fold = std::move(fold);
+      if (!piece.fold) tools_.forget();
     }
     if (!piece.fold) {
       for (auto& [node, read] : situation.reads) {
@@ -278,6 +282,7 @@ Result<std::vector<Piece>> Evaluation::evaluate(const Statement& one) {
       }
       piece.value = plain(expr, situation);
     }
+    tools_.note(situation.where);
     out.push_back(std::move(piece));
   }
   return out;
@@ -292,6 +297,10 @@ Result<std::vector<Piece>> Evaluation::united(std::vector<Piece> pieces) {
   for (Piece& piece : pieces) {
     if (shape && piece.value && !is_identity(piece.value, shape->is_maximum)) {
       TILEWRIGHT_TRY(fold, as_fold(piece.value, piece.where, *shape));
+      if (fold)
+        tools_.note(piece.where);
+      else
+        tools_.forget();
       if (fold) piece.fold = std::move(fold);
       if (piece.fold) piece.value = Term();
     }
@@ -303,8 +312,8 @@ Result<std::vector<Piece>> Evaluation::united(std::vector<Piece> pieces) {
                           piece.fold->bound == other.fold->bound &&
                           piece.fold->factor == other.fold->factor;
         if (!same) continue;
-        TILEWRIGHT_TRY(points, poly::unite(tools_.polyhedra, other.fold->points,
-                                           piece.fold->points, tools_.limits));
+        TILEWRIGHT_TRY(points, poly::unite(tools_.polyhedra, other.fold->points, piece.fold->points,
+                                           tools_.limits));
         other.fold->points = std::move(points);
       } else if (piece.fold && !piece.value && other.value) {
         if (!is_identity(other.value, piece.fold->is_maximum)) continue;
@@ -315,8 +324,7 @@ Result<std::vector<Piece>> Evaluation::united(std::vector<Piece> pieces) {
       } else if (!(piece.value == other.value)) {
         continue;
       }
-      TILEWRIGHT_TRY(where,
-                     poly::unite(tools_.polyhedra, other.where, piece.where, tools_.limits));
+      TILEWRIGHT_TRY(where, poly::unite(tools_.polyhedra, other.where, piece.where, tools_.limits));
       other.where = std::move(where);
       taken = true;
       break;
@@ -325,9 +333,9 @@ Result<std::vector<Piece>> Evaluation::united(std::vector<Piece> pieces) {
   }
   for (Piece& piece : out) {
     if (!piece.fold) continue;
-    TILEWRIGHT_TRY(points, compact(tools_.polyhedra, piece.fold->points,
-                                   lifted(piece.where, piece.fold->bound), piece.fold->range,
-                                   tools_.limits));
+    TILEWRIGHT_TRY(
+        points, compact(tools_.polyhedra, piece.fold->points,
+                        lifted(piece.where, piece.fold->bound), piece.fold->range, tools_.limits));
     piece.fold->points = std::move(points);
   }
   return out;

@@ -16,6 +16,12 @@ struct Tools {
   TermStore& terms;
   Translator& translator;
   poly::Limits limits;
+  std::vector<Condition> conditions = {};  // of the claims so far
+
+  // The laws that were used since the last call were used at these points.
+  void note(const poly::Set& where);
+  // They were used in an attempt that led to nothing.
+  void forget() { terms.take_obligations(); }
 };
 
 // What each read of a right side is, where `where` holds.

@@ -42,8 +42,8 @@ Result<std::optional<FoldValue>> Evaluation::joined(const FoldValue& shape, std:
     if (!out.factor) out.factor = part.factor;
     if (!(out.factor == part.factor)) return std::optional<FoldValue>();
     if (!out.is_maximum) {
-      TILEWRIGHT_TRY(shared, poly::intersect(tools_.polyhedra, out.points, part.points,
-                                             tools_.limits));
+      TILEWRIGHT_TRY(shared,
+                     poly::intersect(tools_.polyhedra, out.points, part.points, tools_.limits));
       TILEWRIGHT_TRY(apart, empty(shared));
       if (!apart) return std::optional<FoldValue>();
     }
@@ -85,16 +85,16 @@ Result<bool> Evaluation::sum_parts(Expr expr, const Situation& situation, const 
   Situation with_names = situation;
   for (auto& [node, read] : with_names.reads) {
     if (!read.fold) continue;
-    const bool same = !read.fold->is_maximum && read.fold->body == shape.body &&
-                      read.fold->bound == shape.bound;
+    const bool same =
+        !read.fold->is_maximum && read.fold->body == shape.body && read.fold->bound == shape.bound;
     if (!same) {
       TILEWRIGHT_TRY(written, term(read));
       read.value = written;
       continue;
     }
     folds.push_back(&*situation.reads.at(node).fold);
-    read.value = tools_.terms.value(-static_cast<std::int64_t>(folds.size()), {},
-                                    ir::ScalarType::F64);
+    read.value =
+        tools_.terms.value(-static_cast<std::int64_t>(folds.size()), {}, ir::ScalarType::F64);
   }
   const Term whole = plain(expr, with_names);
   const auto with = [&](std::int64_t one) {
@@ -110,8 +110,8 @@ Result<bool> Evaluation::sum_parts(Expr expr, const Situation& situation, const 
     const Term name = tools_.terms.value(id, {}, ir::ScalarType::F64);
     again = tools_.terms.add(again, tools_.terms.multiply(coefficient, name));
     const Set where = lifted(situation.where, shape.bound);
-    TILEWRIGHT_TRY(points, poly::intersect(tools_.polyhedra, folds[i]->points, where,
-                                           tools_.limits));
+    TILEWRIGHT_TRY(points,
+                   poly::intersect(tools_.polyhedra, folds[i]->points, where, tools_.limits));
     parts.push_back({tools_.terms.multiply(coefficient, folds[i]->factor), std::move(points)});
   }
   if (!(again == whole)) return false;
@@ -173,8 +173,8 @@ Result<Term> Evaluation::term(const Piece& piece) {
   TILEWRIGHT_TRY(whole, poly::simplify(tools_.polyhedra, inside, tools_.limits));
   Set done(whole.space());
   for (const BasicSet& one : whole.pieces()) {
-    TILEWRIGHT_TRY(fresh, poly::subtract(tools_.polyhedra, Set(whole.space(), one), done,
-                                         tools_.limits));
+    TILEWRIGHT_TRY(fresh,
+                   poly::subtract(tools_.polyhedra, Set(whole.space(), one), done, tools_.limits));
     TILEWRIGHT_TRY(short_form, poly::gist(tools_.polyhedra, fresh, around, tools_.limits));
     for (const BasicSet& part : short_form.pieces())
       domain.parts.push_back(tools_.translator.conjunction(part));
@@ -184,14 +184,17 @@ Result<Term> Evaluation::term(const Piece& piece) {
       return all;
     }());
   }
-  if (fold.is_maximum)
-    return tools_.terms.add(fold.factor, tools_.terms.maximum_over(domain, fold.body));
-  return tools_.terms.multiply(fold.factor, tools_.terms.sum(domain, fold.body));
+  const Term out = fold.is_maximum
+                       ? tools_.terms.add(fold.factor, tools_.terms.maximum_over(domain, fold.body))
+                       : tools_.terms.multiply(fold.factor, tools_.terms.sum(domain, fold.body));
+  tools_.note(piece.where);
+  return out;
 }
 
 Result<bool> Evaluation::same_sets(const algebra::SameSets& sets, const Set& where) {
   const Set space = lifted(where, sets.variables);
-  const auto side = [&](const std::vector<algebra::Conjunction>& parts) -> std::optional<std::vector<Set>> {
+  const auto side =
+      [&](const std::vector<algebra::Conjunction>& parts) -> std::optional<std::vector<Set>> {
     std::vector<Set> out;
     for (const algebra::Conjunction& part : parts) {
       const auto basic = tools_.translator.basic_set(part);
@@ -220,11 +223,15 @@ Result<bool> Evaluation::same_sets(const algebra::SameSets& sets, const Set& whe
 
 Result<GoalState> Evaluation::prove(const Goal& goal) {
   const algebra::Equality equality = tools_.terms.equal(goal.left, goal.right);
-  if (equality.verdict == algebra::Verdict::NotShown) return GoalState::NotShown;
+  if (equality.verdict == algebra::Verdict::NotShown) {
+    tools_.forget();
+    return GoalState::NotShown;
+  }
   for (const algebra::SameSets& sets : equality.sets) {
     TILEWRIGHT_TRY(same, same_sets(sets, goal.where));
     if (!same) return GoalState::NotShown;
   }
+  tools_.note(goal.where);
   return GoalState::Holds;
 }
 

@@ -61,8 +61,8 @@ bool FoldGuess::take(const Statement& one, Term monomial, const Set& where, bool
     for (Term variable : target.bound) {
       const auto found = std::find_if(match->values.begin(), match->values.end(),
                                       [&](const auto& pair) { return pair.first == variable; });
-      const auto affine = found == match->values.end() ? std::nullopt
-                                                       : tools_.translator.affine(found->second);
+      const auto affine =
+          found == match->values.end() ? std::nullopt : tools_.translator.affine(found->second);
       well = well && affine;
       if (affine) addition.point.push_back(*affine);
     }
@@ -156,7 +156,8 @@ Result<Set> FoldGuess::points_of(const Statement& one) {
       order.push_back(way.condition);
     if (same) {
       BasicSet equal;
-      for (const Loop& loop : loops) equal.equal(variable(loop.name, kEarlier), variable(loop.name));
+      for (const Loop& loop : loops)
+        equal.equal(variable(loop.name, kEarlier), variable(loop.name));
       order.push_back(equal);
     }
     BasicSet keeps;
@@ -176,9 +177,9 @@ Result<Set> FoldGuess::points_of(const Statement& one) {
     for (const BasicSet& where : addition.where.pieces()) {
       BasicSet piece = suffixed(where, adder.loops, kEarlier);
       for (std::size_t i = 0; i < shape_.bound.size(); ++i)
-        piece.equal(variable(tools_.terms.print(shape_.bound[i])),
-                    replaced(addition.point[i], names(adder.loops),
-                             variables(adder.loops, kEarlier)));
+        piece.equal(
+            variable(tools_.terms.print(shape_.bound[i])),
+            replaced(addition.point[i], names(adder.loops), variables(adder.loops, kEarlier)));
       points.push_back(std::move(piece));
     }
     TILEWRIGHT_CHECK_OK(
@@ -243,8 +244,8 @@ Result<bool> FoldGuess::find_factors() {
               read.value = written;
             }
             const Term whole = evaluation_.plain(one.value, situation);
-            factors_[number] = tools_.terms.inline_values(
-                whole, [&](std::int64_t id, std::span<const Term>) {
+            factors_[number] =
+                tools_.terms.inline_values(whole, [&](std::int64_t id, std::span<const Term>) {
                   return id == kEarlierValue ? found : Term();
                 });
             break;
@@ -259,15 +260,20 @@ Result<bool> FoldGuess::find_factors() {
 
 // Every store of the group, evaluated with the guess for its reads, gives the guess.
 Result<bool> FoldGuess::confirmed() {
+  // What was tried up to here counts for nothing.
+  tools_.forget();
+  tools_.conditions.erase(tools_.conditions.begin() + static_cast<std::ptrdiff_t>(before_),
+                          tools_.conditions.end());
   for (std::size_t number : group_) {
     const Statement& one = tools_.statements.list[number];
-    const FoldValue& guess = *claims_[number].pieces[0].fold;
+    const FoldValue guess = *claims_[number].pieces[0].fold;
     TILEWRIGHT_TRY(pieces, evaluation_.evaluate(one));
     for (const Piece& piece : pieces) {
       std::optional<FoldValue> got = piece.fold;
       if (!got) {
         TILEWRIGHT_TRY(made, evaluation_.as_fold(piece.value, piece.where, guess));
         got = std::move(made);
+        tools_.note(piece.where);
       }
       if (!got || got->is_maximum != guess.is_maximum || !(got->body == guess.body)) return false;
       const Set around = evaluation_.lifted(piece.where, guess.bound);
@@ -284,6 +290,7 @@ Result<bool> FoldGuess::confirmed() {
 
 Result<bool> FoldGuess::find(const std::vector<std::size_t>& group) {
   group_ = group;
+  before_ = tools_.conditions.size();
   find_kept();
   for (std::size_t number : group_) {
     TILEWRIGHT_TRY(well, find_additions(tools_.statements.list[number]));

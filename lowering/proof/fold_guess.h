@@ -46,6 +46,7 @@ class FoldGuess {
   Evaluation& evaluation_;
 
   std::vector<std::size_t> group_;
+  std::size_t before_ = 0;  // conditions
   std::set<std::string> kept_;
   const FoldTarget* target_ = nullptr;
   FoldValue shape_;

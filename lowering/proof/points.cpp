@@ -48,17 +48,15 @@ class Hull {
   // One conjunction with the same points, or nothing.
   Result<std::optional<BasicSet>> of(const std::vector<BasicSet>& pieces) {
     BasicSet out;
-    for (const AffineExpr& hint : hints_.inequalities)
-      TILEWRIGHT_CHECK_OK(keep(out, hint, pieces));
+    for (const AffineExpr& hint : hints_.inequalities) TILEWRIGHT_CHECK_OK(keep(out, hint, pieces));
     for (std::size_t which = 0; which < pieces.size(); ++which) {
       for (const AffineExpr& expr : pieces[which].inequalities)
         TILEWRIGHT_CHECK_OK(keep(out, expr, pieces));
       for (const AffineExpr& expr : pieces[which].equalities) {
         if (which == 0)
           if (const auto shared = shared_residue(expr, pieces))
-            out.equalities.push_back(shared->value -
-                                     poly::floor_div(shared->value, shared->modulus) *
-                                         shared->modulus);
+            out.equalities.push_back(
+                shared->value - poly::floor_div(shared->value, shared->modulus) * shared->modulus);
         if (!expr.floors().empty()) continue;
         TILEWRIGHT_CHECK_OK(keep(out, expr, pieces));
         TILEWRIGHT_CHECK_OK(keep(out, -expr, pieces));
@@ -66,12 +64,14 @@ class Hull {
     }
     const Set hull(around_.space(), out);
     TILEWRIGHT_TRY(inside, poly::intersect(polyhedra_, hull, around_, limits_));
-    TILEWRIGHT_TRY(same, poly::is_subset(polyhedra_, inside, Set(around_.space(), pieces), limits_));
+    TILEWRIGHT_TRY(same,
+                   poly::is_subset(polyhedra_, inside, Set(around_.space(), pieces), limits_));
     return same ? std::optional(out) : std::nullopt;
   }
 
  private:
-  Result<Ok> keep(BasicSet& out, const AffineExpr& inequality, const std::vector<BasicSet>& pieces) {
+  Result<Ok> keep(BasicSet& out, const AffineExpr& inequality,
+                  const std::vector<BasicSet>& pieces) {
     auto& kept = out.inequalities;
     if (std::find(kept.begin(), kept.end(), inequality) != kept.end()) return Ok{};
     BasicSet half;
@@ -79,8 +79,10 @@ class Hull {
     for (const BasicSet& piece : pieces) {
       const auto& own = piece.inequalities;
       if (std::find(own.begin(), own.end(), inequality) != own.end()) continue;
-      TILEWRIGHT_TRY(inside, poly::intersect(polyhedra_, Set(around_.space(), piece), around_, limits_));
-      TILEWRIGHT_TRY(holds, poly::is_subset(polyhedra_, inside, Set(around_.space(), half), limits_));
+      TILEWRIGHT_TRY(inside,
+                     poly::intersect(polyhedra_, Set(around_.space(), piece), around_, limits_));
+      TILEWRIGHT_TRY(holds,
+                     poly::is_subset(polyhedra_, inside, Set(around_.space(), half), limits_));
       if (!holds) return Ok{};
     }
     kept.push_back(inequality);
@@ -101,8 +103,10 @@ class Hull {
           for (const poly::LinearTerm& term : apart.terms())
             shared = std::gcd(shared, term.coefficient);
           // 0: the same equality.
-          if (shared == 0 || best == 0) best = 0;
-          else best = std::max(best, shared);
+          if (shared == 0 || best == 0)
+            best = 0;
+          else
+            best = std::max(best, shared);
         }
       }
       out->modulus = best;

@@ -37,7 +37,6 @@ class Prover {
     TILEWRIGHT_CHECK_OK(faults(ObligationKind::Bounds, bounds));
     TILEWRIGHT_TRY(races, conflicts(statements_, polyhedra_));
     TILEWRIGHT_CHECK_OK(faults(ObligationKind::Apart, races));
-    terms_.take_obligations();
     TILEWRIGHT_CHECK_OK(claims_.find());
     TILEWRIGHT_CHECK_OK(initialised());
     TILEWRIGHT_CHECK_OK(add_claims());
@@ -69,7 +68,8 @@ class Prover {
   }
 
   Result<Ok> faults(ObligationKind kind, const std::vector<Fault>& found) {
-    if (found.empty()) add(kind, Verdict::Proved, std::to_string(statements_.list.size()) + " stores");
+    if (found.empty())
+      add(kind, Verdict::Proved, std::to_string(statements_.list.size()) + " stores");
     for (const Fault& fault : found) {
       TILEWRIGHT_TRY(at, counterexample(fault.where));
       std::string subject = line(fault.first);
@@ -136,8 +136,9 @@ class Prover {
       TILEWRIGHT_TRY(state, claims_.prove(goal));
       const bool holds = state == GoalState::Holds;
       add(ObligationKind::Value, holds ? Verdict::Proved : Verdict::Unknown, name,
-          holds ? "" : "the program stores " + terms_.print(left) + ", the algorithm says " +
-                           terms_.print(right) + ", where " + piece.where.text());
+          holds ? ""
+                : "the program stores " + terms_.print(left) + ", the algorithm says " +
+                      terms_.print(right) + ", where " + piece.where.text());
     }
     return Ok{};
   }
@@ -150,11 +151,17 @@ class Prover {
   }
 
   Result<Ok> defined() {
-    Defined facts(terms_, translator_, polyhedra_, statements_.sizes);
-    for (const algebra::Obligation& one : terms_.take_obligations()) {
+    Defined facts(terms_, translator_, polyhedra_);
+    std::size_t shown = 0;
+    for (const Condition& one : claims_.conditions()) {
       TILEWRIGHT_TRY(holds, facts.holds(one));
-      if (!holds) add(ObligationKind::Defined, Verdict::Unknown, terms_.print(one));
+      shown += holds;
+      if (!holds)
+        add(ObligationKind::Defined, Verdict::Unknown, terms_.print(one.holds),
+            "where " + one.where.text());
     }
+    if (shown > 0)
+      add(ObligationKind::Defined, Verdict::Proved, std::to_string(shown) + " conditions");
     if (terms_.limit_reached())
       add(ObligationKind::Defined, Verdict::Unknown, "a term grew too large");
     return Ok{};

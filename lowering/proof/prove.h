@@ -20,11 +20,11 @@ enum class Verdict : std::uint8_t { Proved, Refuted, Unknown };
 std::string_view verdict_text(Verdict verdict);  // "proved", ...
 
 enum class ObligationKind : std::uint8_t {
-  Bounds,       // an access lies in its buffer
+  Bounds,  // an access lies in its buffer
   Initialised,  // a read finds a value
-  Apart,        // parallel iterations and lanes do not conflict
-  Written,      // every cell of an output is written
-  Value,        // and holds what the algorithm says
+  Apart,  // parallel iterations and lanes do not conflict
+  Written,  // every cell of an output is written
+  Value,  // and holds what the algorithm says
   Defined  // a law of algebra was used where it holds
 };
 std::string_view obligation_text(ObligationKind kind);
