@@ -67,6 +67,11 @@ TEST(Emptiness, OneStepOfEachKind) {
   EXPECT_EQ(
       evidence_of(BasicSet().at_least(x * 2, 5).at_least(AffineExpr(4), x + y).at_least(y, x - 1)),
       "! 0 1 2*2");
+  // Two chunks of a ring of three: their slots are equal, so they are three apart.
+  AffineExpr k = var("k");
+  AffineExpr l = var("l");
+  BasicSet ring = BasicSet().at_least(k, 0).less(k, l).less(l, k + AffineExpr(3));
+  EXPECT_EQ(evidence_of(ring.equal(modulo(k, 3), modulo(l, 3))), "+ -1*0 3 + 0 4 ! 8 9");
   // Rounding alone: 1 <= 3*x <= 2.
   EXPECT_EQ(evidence_of(BasicSet().at_least(x * 3, 1).at_least(AffineExpr(2), x * 3)), "! 0 1");
   // Between 5/2 and 11/4 there are fractions and no integer.
@@ -194,12 +199,16 @@ TEST(EmptinessLaw, LargeNumbersAreRightOrUnknown) {
   int known = 0;
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
     ConjunctionMaker maker(seed);
-    std::int64_t most = std::int64_t{1} << maker.pick(20, 62);
+    auto large = [&] { return maker.pick(-1, 1) * (std::int64_t{1} << maker.pick(0, 61)); };
     BasicSet set;
-    for (int c = 0; c < 4; ++c) {
-      AffineExpr expr(maker.pick(-most, most));
-      for (const char* name : {"x", "y", "z"}) expr = expr + var(name) * maker.pick(-most, most);
-      if (maker.one_in(3)) expr = floor_div(expr, maker.pick(1, most)) - AffineExpr(3);
+    for (int c = 0; c < 5; ++c) {
+      AffineExpr expr(large() + maker.pick(-2, 2));
+      for (const char* name : {"x", "y", "z"}) {
+        if (maker.one_in(2)) expr = expr + var(name) * (large() + maker.pick(-1, 1));
+      }
+      if (maker.one_in(3)) {
+        expr = floor_div(expr, std::int64_t{1} << maker.pick(0, 61)) - AffineExpr(3);
+      }
       (maker.one_in(3) ? set.equalities : set.inequalities).push_back(expr);
     }
     Emptiness result = prove_empty(set);
@@ -216,7 +225,7 @@ TEST(EmptinessLaw, LargeNumbersAreRightOrUnknown) {
       ASSERT_NE(set.contains(result.point), false) << text_of(set);
     }
   }
-  EXPECT_GT(known, 30);
+  EXPECT_GT(known, 100);
 }
 
 TEST(Emptiness, LimitsEndInUnknown) {
@@ -228,7 +237,11 @@ TEST(Emptiness, LimitsEndInUnknown) {
   BasicSet overflowed =
       BasicSet().at_least(AffineExpr(std::numeric_limits<std::int64_t>::max()) + AffineExpr(1), 0);
   EXPECT_EQ(prove_empty(overflowed).verdict, Verdict::Unknown);
-  EXPECT_NE(checked(overflowed, "! 0"), "");
+  check::Linear large = check::Linear(std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(check::check_empty({{}, {large}}, "! 0"), "");
+  EXPECT_EQ(check::check_empty({{}, {large + check::Linear(-1)}}, "! 0"),
+            "a constraint with a number that leaves 64 bits");
+  EXPECT_NE(check::check_empty({{}, {floor_div(large, 0)}}, "! 0"), "");
   // A name that could be taken for a floor.
   BasicSet named = BasicSet().at_least(AffineExpr::variable("[1*i 0/2]"), 1);
   EXPECT_EQ(prove_empty(named).verdict, Verdict::Unknown);
