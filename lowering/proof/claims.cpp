@@ -160,6 +160,7 @@ Claims::Claims(ir::Context& context, const Statements& statements, poly::Context
 Claims::~Claims() = default;
 
 Result<Ok> Claims::find() {
+  impl_->tools.forget();  // targets are patterns: a match is a claim to be confirmed
   TILEWRIGHT_CHECK_OK(impl_->find_flows());
   impl_->claims.resize(impl_->flows.size());
   for (const auto& group : impl_->groups()) TILEWRIGHT_CHECK_OK(impl_->settle(group));
@@ -183,6 +184,13 @@ Result<std::vector<Piece>> Claims::found_by(const Reader& reader) {
 }
 
 Result<Term> Claims::term(const Piece& piece) { return impl_->evaluation.term(piece); }
+
+Result<std::string> Claims::text(const Piece& piece) {
+  const std::size_t mark = impl_->tools.conditions.size();
+  TILEWRIGHT_TRY(written, impl_->evaluation.term(piece));
+  impl_->tools.forget(mark);
+  return impl_->tools.terms.print(written);
+}
 
 std::vector<Condition> Claims::conditions() const {
   std::vector<Condition> out;

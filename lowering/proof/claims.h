@@ -70,6 +70,7 @@ class Claims {
   Result<std::vector<Piece>> found_by(const Reader& reader);
   // Of a piece, with the fold written out.
   Result<Term> term(const Piece& piece);
+  Result<std::string> text(const Piece& piece);  // for a person
   Result<GoalState> prove(const Goal& goal);
   // Of all claims and of what was proved, without duplicates.
   std::vector<Condition> conditions() const;

@@ -24,6 +24,21 @@ Set Evaluation::lifted(const Set& where, const std::vector<Term>& bound) const {
   return Set(std::move(space), where.pieces());
 }
 
+Result<Set> Evaluation::somewhere(const Set& points, const std::vector<Term>& bound) {
+  std::vector<std::string> names;
+  for (Term variable : bound) names.push_back(tools_.terms.print(variable));
+  if (names.empty()) return points;
+  return poly::project_out(tools_.polyhedra, points, names, tools_.limits);
+}
+
+Result<Ok> Evaluation::note_somewhere(const Set& points, const std::vector<Term>& bound) {
+  auto used = tools_.terms.take_obligations();
+  if (used.empty()) return Ok{};
+  TILEWRIGHT_TRY(some, somewhere(points, bound));
+  for (algebra::Obligation& one : used) tools_.conditions.push_back({some, std::move(one)});
+  return Ok{};
+}
+
 bool Evaluation::is_identity(Term term, bool is_maximum) const {
   return term == (is_maximum ? tools_.terms.infinity(true) : tools_.terms.integer(0));
 }
@@ -141,7 +156,7 @@ Result<std::vector<Piece>> Evaluation::pulled_back(const Reader& reader, const S
       const Set space = lifted(found.where, fold.bound);
       fold.points = Set(space.space(), both(found.where.pieces(), points));
       fold.range = replaced(fold.range, from, source.instance);
-      tools_.note(found.where);
+      TILEWRIGHT_CHECK_OK(note_somewhere(fold.points, fold.bound));
       found.fold = std::move(fold);
     }
     out.push_back(std::move(found));
@@ -270,9 +285,10 @@ Result<std::vector<Piece>> Evaluation::evaluate(const Statement& one) {
     for (const auto& [node, read] : situation.reads)
       if (read.fold && shape == nullptr) shape = &*read.fold;
     if (shape != nullptr) {
+      const std::size_t mark = tools_.conditions.size();
       TILEWRIGHT_TRY(fold, as_fold(expr, situation, FoldValue(*shape)));
       piece.fold = std::move(fold);
-      if (!piece.fold) tools_.forget();
+      if (!piece.fold) tools_.forget(mark);
     }
     if (!piece.fold) {
       for (auto& [node, read] : situation.reads) {
@@ -296,11 +312,12 @@ Result<std::vector<Piece>> Evaluation::united(std::vector<Piece> pieces) {
   std::vector<Piece> out;
   for (Piece& piece : pieces) {
     if (shape && piece.value && !is_identity(piece.value, shape->is_maximum)) {
+      const std::size_t mark = tools_.conditions.size();
       TILEWRIGHT_TRY(fold, as_fold(piece.value, piece.where, *shape));
       if (fold)
         tools_.note(piece.where);
       else
-        tools_.forget();
+        tools_.forget(mark);
       if (fold) piece.fold = std::move(fold);
       if (piece.fold) piece.value = Term();
     }

@@ -22,6 +22,11 @@ struct Tools {
   void note(const poly::Set& where);
   // They were used in an attempt that led to nothing.
   void forget() { terms.take_obligations(); }
+  // So were all since there were so many conditions.
+  void forget(std::size_t mark) {
+    forget();
+    conditions.erase(conditions.begin() + static_cast<std::ptrdiff_t>(mark), conditions.end());
+  }
 };
 
 // What each read of a right side is, where `where` holds.
@@ -61,6 +66,10 @@ class Evaluation {
   poly::Set lifted(const poly::Set& where, const std::vector<Term>& bound) const;
   // The term with its cells in the simplest form that they have at all points of `where`.
   Result<Term> simplified(Term term, const poly::Set& where);
+  // The points of a set over loops and bound variables at which there are some.
+  Result<poly::Set> somewhere(const poly::Set& points, const std::vector<Term>& bound);
+  // The laws that were used since the last note matter only there.
+  Result<Ok> note_somewhere(const poly::Set& points, const std::vector<Term>& bound);
   // A single monomial times `shape`'s body at a point.
   struct Step {
     Term factor;
@@ -83,6 +92,7 @@ class Evaluation {
                   std::vector<Part>& parts);
   Result<std::vector<Piece>> pulled_back(const Reader& reader, const Source& source);
   Result<AffineExpr> simplified(const AffineExpr& expr, const poly::Set& where);
+  void solve(const poly::Set& where, Goal& goal);
   Result<bool> same_sets(const algebra::SameSets& sets, const poly::Set& where);
   Result<bool> empty(const poly::Set& set) const;
 

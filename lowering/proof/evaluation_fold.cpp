@@ -112,7 +112,11 @@ Result<bool> Evaluation::sum_parts(Expr expr, const Situation& situation, const 
     const Set where = lifted(situation.where, shape.bound);
     TILEWRIGHT_TRY(points,
                    poly::intersect(tools_.polyhedra, folds[i]->points, where, tools_.limits));
-    parts.push_back({tools_.terms.multiply(coefficient, folds[i]->factor), std::move(points)});
+    // Only where there are points is the factor of any matter.
+    tools_.note(situation.where);
+    const Term factor = tools_.terms.multiply(coefficient, folds[i]->factor);
+    TILEWRIGHT_CHECK_OK(note_somewhere(points, shape.bound));
+    parts.push_back({factor, std::move(points)});
   }
   if (!(again == whole)) return false;
   return term_parts(rest, situation.where, shape, parts);
@@ -187,7 +191,7 @@ Result<Term> Evaluation::term(const Piece& piece) {
   const Term out = fold.is_maximum
                        ? tools_.terms.add(fold.factor, tools_.terms.maximum_over(domain, fold.body))
                        : tools_.terms.multiply(fold.factor, tools_.terms.sum(domain, fold.body));
-  tools_.note(piece.where);
+  TILEWRIGHT_CHECK_OK(note_somewhere(inside, fold.bound));
   return out;
 }
 
@@ -221,8 +225,41 @@ Result<bool> Evaluation::same_sets(const algebra::SameSets& sets, const Set& whe
   return poly::is_equal(tools_.polyhedra, all[0], all[1], tools_.limits);
 }
 
+// Variables that an equality gives are written out.
+void Evaluation::solve(const Set& where, Goal& goal) {
+  std::vector<AffineExpr> equalities = where.pieces()[0].equalities;
+  for (auto dim = where.space().dims.rbegin(); dim != where.space().dims.rend(); ++dim) {
+    for (AffineExpr& equality : equalities) {
+      const std::int64_t coefficient = equality.coefficient(*dim);
+      const bool alone = std::none_of(
+          equality.floors().begin(), equality.floors().end(),
+          [&](const poly::FloorTerm& floor) { return floor.numerator.mentions(*dim); });
+      if (!alone || (coefficient != 1 && coefficient != -1)) continue;
+      const AffineExpr value = (AffineExpr::variable(*dim) * coefficient - equality) * coefficient;
+      const std::pair<Term, Term> by[] = {
+          {tools_.translator.variable(*dim), tools_.translator.term(value)}};
+      goal.left = tools_.terms.substitute(goal.left, by);
+      goal.right = tools_.terms.substitute(goal.right, by);
+      for (AffineExpr& other : equalities) other = other.substituted(*dim, value);
+      break;
+    }
+  }
+}
+
 Result<GoalState> Evaluation::prove(const Goal& goal) {
-  const algebra::Equality equality = tools_.terms.equal(goal.left, goal.right);
+  // Piece by piece: the equalities of each make indices the same that look different.
+  if (goal.where.pieces().size() > 1) {
+    for (const BasicSet& piece : goal.where.pieces()) {
+      Goal part = goal;
+      part.where = Set(goal.where.space(), piece);
+      TILEWRIGHT_TRY(state, prove(part));
+      if (state != GoalState::Holds) return state;
+    }
+    return GoalState::Holds;
+  }
+  Goal solved = goal;
+  if (!goal.where.pieces().empty()) solve(goal.where, solved);
+  const algebra::Equality equality = tools_.terms.equal(solved.left, solved.right);
   if (equality.verdict == algebra::Verdict::NotShown) {
     tools_.forget();
     return GoalState::NotShown;

@@ -2,6 +2,7 @@
 #include "lowering/proof/fold_guess.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "lowering/proof/names.h"
 #include "lowering/proof/points.h"
@@ -23,26 +24,62 @@ bool FoldGuess::is_inner(const Flow& flow) const {
   });
 }
 
-// Loops that all stores of the group have, and that every step within it keeps.
+// Loops whose value a step hands on are one; those that every store has, and that no step changes, are kept.
 void FoldGuess::find_kept() {
-  const auto names_of = [&](std::size_t number) {
-    std::set<std::string> out;
-    for (const Loop& loop : tools_.statements.list[number].loops) out.insert(loop.name);
-    return out;
+  using Name = std::pair<std::size_t, std::string>;
+  std::map<Name, Name> parent;
+  const std::function<Name(Name)> root = [&](Name name) {
+    while (!(parent.at(name) == name)) name = parent.at(name);
+    return name;
   };
-  kept_ = names_of(group_[0]);
-  for (std::size_t number : group_) {
-    const std::set<std::string> have = names_of(number);
-    std::erase_if(kept_, [&](const std::string& name) { return !have.contains(name); });
+  for (std::size_t number : group_)
+    for (const Loop& loop : tools_.statements.list[number].loops)
+      parent[{number, loop.name}] = {number, loop.name};
+  std::vector<std::pair<Name, std::optional<Name>>> steps;
+  for (std::size_t number : group_)
     for (const Flow& flow : flows_[number])
       for (const Source& source : flow.sources) {
         if (std::find(group_.begin(), group_.end(), source.writer) == group_.end()) continue;
         const Statement& writer = tools_.statements.list[source.writer];
-        for (std::size_t i = 0; i < writer.loops.size(); ++i)
-          if (!(source.instance[i] == variable(writer.loops[i].name)))
-            kept_.erase(writer.loops[i].name);
+        for (std::size_t i = 0; i < writer.loops.size(); ++i) {
+          std::optional<Name> same;
+          for (const Loop& loop : tools_.statements.list[number].loops)
+            if (source.instance[i] == variable(loop.name)) same = Name{number, loop.name};
+          steps.emplace_back(Name{source.writer, writer.loops[i].name}, same);
+          if (same) parent[root(*same)] = root(steps.back().first);
+        }
       }
+  std::set<Name> changed;
+  for (const auto& [name, same] : steps)
+    if (!same) changed.insert(root(name));
+  std::map<Name, std::map<std::size_t, std::string>> classes;
+  for (const auto& [name, unused] : parent) {
+    auto& members = classes[root(name)];
+    if (!members.emplace(name.first, name.second).second) changed.insert(root(name));
   }
+  for (const auto& [name, members] : classes) {
+    if (changed.contains(name) || members.size() != group_.size()) continue;
+    for (const auto& [number, loop] : members) kept_[{number, loop}] = num_kept_;
+    ++num_kept_;
+  }
+}
+
+std::vector<std::string> FoldGuess::kept_of(const Statement& one) const {
+  std::vector<std::string> out(num_kept_);
+  for (const Loop& loop : one.loops)
+    if (const auto found = kept_.find({one.number, loop.name}); found != kept_.end())
+      out[found->second] = loop.name;
+  return out;
+}
+
+Term FoldGuess::carried(Term term, const Statement& from, const Statement& to) {
+  const auto a = kept_of(from);
+  const auto b = kept_of(to);
+  std::vector<std::pair<Term, Term>> values;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (a[i] != b[i])
+      values.emplace_back(tools_.translator.variable(a[i]), tools_.translator.variable(b[i]));
+  return values.empty() ? term : tools_.terms.substitute(term, values);
 }
 
 bool FoldGuess::take(const Statement& one, Term monomial, const Set& where, bool is_maximum) {
@@ -67,7 +104,8 @@ bool FoldGuess::take(const Statement& one, Term monomial, const Set& where, bool
       if (affine) addition.point.push_back(*affine);
     }
     const Term body = tools_.terms.substitute(target.body, outer);
-    if (!well || (target_ != nullptr && !(shape_.body == body))) continue;
+    if (!well) continue;
+    if (target_ != nullptr && !(carried(shape_.body, *shape_of_, one) == body)) continue;
     if (is_maximum) {
       if (!(addition.factor == tools_.terms.integer(1))) continue;
       addition.factor = tools_.terms.integer(0);
@@ -80,10 +118,15 @@ bool FoldGuess::take(const Statement& one, Term monomial, const Set& where, bool
       const std::string name = tools_.terms.print(variable);
       const auto loop = std::find_if(one.loops.begin(), one.loops.end(),
                                      [&](const Loop& each) { return each.name == name; });
-      return loop == one.loops.end() || kept_.contains(name);
+      return loop == one.loops.end() || kept_.contains({one.number, name});
     });
     if (!steady) continue;
+    if (target_ != nullptr) {
+      additions_.push_back(std::move(addition));
+      return true;
+    }
     target_ = &target;
+    shape_of_ = &one;
     shape_.is_maximum = is_maximum;
     shape_.body = body;
     shape_.bound = target.bound;
@@ -149,8 +192,10 @@ Result<bool> FoldGuess::find_additions(const Statement& one) {
 Result<Set> FoldGuess::points_of(const Statement& one) {
   const Set around = evaluation_.lifted(one.domain, shape_.bound);
   Set out(around.space());
-  const auto add_points = [&](const std::vector<Loop>& loops, const std::vector<TimeStep>& time,
-                              bool same, std::vector<BasicSet> points) -> Result<Ok> {
+  const auto add_points = [&](const Statement& adder, std::vector<BasicSet> points) -> Result<Ok> {
+    const std::vector<Loop>& loops = adder.loops;
+    const std::vector<TimeStep>& time = adder.time;
+    const bool same = adder.number == one.number;
     std::vector<BasicSet> order;
     for (const Before& way : before({time, loops, kEarlier}, {one.time, one.loops, ""}))
       order.push_back(way.condition);
@@ -161,7 +206,10 @@ Result<Set> FoldGuess::points_of(const Statement& one) {
       order.push_back(equal);
     }
     BasicSet keeps;
-    for (const std::string& name : kept_) keeps.equal(variable(name, kEarlier), variable(name));
+    const auto theirs = kept_of(adder);
+    const auto ours = kept_of(one);
+    for (std::size_t i = 0; i < ours.size(); ++i)
+      keeps.equal(variable(theirs[i], kEarlier), variable(ours[i]));
     poly::Space space = around.space();
     const std::vector<std::string> more = names(loops, kEarlier);
     space.dims.insert(space.dims.end(), more.begin(), more.end());
@@ -182,8 +230,7 @@ Result<Set> FoldGuess::points_of(const Statement& one) {
             replaced(addition.point[i], names(adder.loops), variables(adder.loops, kEarlier)));
       points.push_back(std::move(piece));
     }
-    TILEWRIGHT_CHECK_OK(
-        add_points(adder.loops, adder.time, adder.number == one.number, std::move(points)));
+    TILEWRIGHT_CHECK_OK(add_points(adder, std::move(points)));
   }
   // What the fold starts from may be a fold of the same kind.
   for (std::size_t number : group_) {
@@ -196,12 +243,11 @@ Result<Set> FoldGuess::points_of(const Statement& one) {
       });
       TILEWRIGHT_TRY(pieces, evaluation_.found(reader_of(first, first.reads[r]), outside));
       for (const Piece& piece : pieces) {
-        if (!piece.fold || !(piece.fold->body == shape_.body)) continue;
+        if (!piece.fold || !(piece.fold->body == carried(shape_.body, *shape_of_, first))) continue;
         std::vector<BasicSet> points;
         for (const BasicSet& point : piece.fold->points.pieces())
           points.push_back(suffixed(point, first.loops, kEarlier));
-        TILEWRIGHT_CHECK_OK(
-            add_points(first.loops, first.time, number == one.number, std::move(points)));
+        TILEWRIGHT_CHECK_OK(add_points(first, std::move(points)));
       }
     }
   }
@@ -310,7 +356,12 @@ Result<bool> FoldGuess::find(const std::vector<std::size_t>& group) {
                                                   tools_.statements.sizes, tools_.limits));
     piece.where = std::move(domain);
     piece.fold = shape_;
+    piece.fold->body = carried(shape_.body, *shape_of_, one);
     piece.fold->factor = factors_[number];
+    const auto theirs = kept_of(*shape_of_);
+    std::vector<AffineExpr> ours;
+    for (const std::string& name : kept_of(one)) ours.push_back(variable(name));
+    piece.fold->range = replaced(shape_.range, theirs, ours);
     TILEWRIGHT_TRY(points, points_of(one));
     piece.fold->points = std::move(points);
     claims_[number] = Claim{};

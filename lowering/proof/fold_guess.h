@@ -2,8 +2,8 @@
 //
 // Stores that read each other's earlier instances, as one fold. For this room's own files.
 //
-// The guess: loops that every step keeps name the fold; what a store holds is what all stores of the group have
-// added so far, by time, in that fold. Law: nothing of a guess is believed; `find` leaves claims that evaluating
+// The guess: loops that every step keeps name the fold (each store may have its own names for them); what a store
+// holds is what all stores of the group have added so far, by time, in that fold. Law: nothing of a guess is believed; `find` leaves claims that evaluating
 // every store of the group has given back.
 #pragma once
 
@@ -33,6 +33,10 @@ class FoldGuess {
 
   bool is_inner(const Flow& flow) const;
   void find_kept();
+  // The store's loops that the fold is named by, in the same order for all stores of the group.
+  std::vector<std::string> kept_of(const Statement& one) const;
+  // A term over the loops of one store over those of another.
+  Term carried(Term term, const Statement& from, const Statement& to);
   Result<bool> find_additions(const Statement& one);
   bool take(const Statement& one, Term monomial, const poly::Set& where, bool is_maximum);
   Result<poly::Set> points_of(const Statement& one);
@@ -47,7 +51,9 @@ class FoldGuess {
 
   std::vector<std::size_t> group_;
   std::size_t before_ = 0;  // conditions
-  std::set<std::string> kept_;
+  std::map<std::pair<std::size_t, std::string>, std::size_t> kept_;  // of a store's loop
+  std::size_t num_kept_ = 0;
+  const Statement* shape_of_ = nullptr;  // whose loops shape_ is over
   const FoldTarget* target_ = nullptr;
   FoldValue shape_;
   std::vector<Addition> additions_;

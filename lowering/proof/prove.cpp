@@ -102,9 +102,9 @@ class Prover {
     for (const Statement& one : statements_.list) {
       std::string text;
       for (const Piece& piece : claims_.of(one.number).pieces) {
-        TILEWRIGHT_TRY(value, claims_.term(piece));
+        TILEWRIGHT_TRY(value, claims_.text(piece));
         if (!text.empty()) text += "; ";
-        text += terms_.print(value);
+        text += value;
       }
       out_.claims.push_back({line(one.number), std::move(text)});
     }
