@@ -14,7 +14,15 @@ namespace tilewright::proof {
 
 struct Claims::Impl {
   Impl(const Tools& tools_in, std::vector<FoldTarget> targets_in)
-      : tools(tools_in), targets(std::move(targets_in)), evaluation(tools, claims, flows) {}
+      : tools(tools_in), targets(std::move(targets_in)), evaluation(tools, claims, flows) {
+    // Those that say more first: a part of a body is found in the whole one too.
+    const auto size = [&](const FoldTarget& target) {
+      return std::pair(tools.terms.monomials(target.body).size(),
+                       tools.terms.print(target.body).size());
+    };
+    std::stable_sort(targets.begin(), targets.end(),
+                     [&](const FoldTarget& a, const FoldTarget& b) { return size(a) > size(b); });
+  }
 
   Tools tools;
   std::vector<FoldTarget> targets;
@@ -138,6 +146,7 @@ Result<Ok> Claims::Impl::settle(const std::vector<std::size_t>& group) {
   if (group.size() == 1 && !depends_on_itself()) {
     TILEWRIGHT_TRY(pieces, evaluation.evaluate(tools.statements.list[group[0]]));
     TILEWRIGHT_TRY(simple, evaluation.united(std::move(pieces)));
+    if (simple.size() == 1) simple[0].where = tools.statements.list[group[0]].domain;
     claims[group[0]].pieces = std::move(simple);
     return Ok{};
   }
@@ -163,7 +172,17 @@ Result<Ok> Claims::find() {
   impl_->tools.forget();  // targets are patterns: a match is a claim to be confirmed
   TILEWRIGHT_CHECK_OK(impl_->find_flows());
   impl_->claims.resize(impl_->flows.size());
-  for (const auto& group : impl_->groups()) TILEWRIGHT_CHECK_OK(impl_->settle(group));
+  for (const auto& group : impl_->groups()) {
+    const std::size_t mark = impl_->tools.conditions.size();
+    const auto settled = impl_->settle(group);
+    if (settled.ok()) continue;
+    // Nothing is known then, which is no reason to stop.
+    impl_->tools.forget(mark);
+    for (std::size_t number : group) {
+      impl_->claims[number] = impl_->itself(impl_->tools.statements.list[number]);
+      impl_->claims[number].reason = settled.diagnostics()[0].message;
+    }
+  }
   return Ok{};
 }
 

@@ -35,6 +35,7 @@ struct Piece {
 struct Claim {
   std::vector<Piece> pieces;  // disjoint; they cover the domain
   bool known = true;  // false: the store's own value
+  std::string reason;  // why nothing is known, where something failed
 };
 
 // What must hold at all points of `where` for a claim to stand.

@@ -70,12 +70,15 @@ class Evaluation {
   Result<poly::Set> somewhere(const poly::Set& points, const std::vector<Term>& bound);
   // The laws that were used since the last note matter only there.
   Result<Ok> note_somewhere(const poly::Set& points, const std::vector<Term>& bound);
-  // A single monomial times `shape`'s body at a point.
+  // A term that is a factor times the body at some values of the unknowns, plus a rest that is simpler.
   struct Step {
     Term factor;
-    std::vector<AffineExpr> point;
+    std::vector<std::pair<Term, Term>> values;
+    Term rest;
   };
-  std::optional<Step> step(Term monomial, const FoldValue& shape);
+  std::optional<Step> step(Term term, Term body, std::span<const Term> unknowns);
+  // The values of the bound variables in order; nothing where one is missing or not affine.
+  std::optional<std::vector<AffineExpr>> point(const Step& step, const std::vector<Term>& bound);
 
  private:
   struct Part {

@@ -15,17 +15,43 @@ namespace tilewright::proof {
 using poly::BasicSet;
 using poly::Set;
 
-std::optional<Evaluation::Step> Evaluation::step(Term monomial, const FoldValue& shape) {
-  const auto match = tools_.terms.match(shape.body, shape.bound, monomial);
-  if (!match) return {};
-  Step out{match->factor, {}};
-  for (Term variable : shape.bound) {
-    const auto value = std::find_if(match->values.begin(), match->values.end(),
+std::optional<Evaluation::Step> Evaluation::step(Term term, Term body,
+                                                 std::span<const Term> unknowns) {
+  const std::vector<Term> pattern = tools_.terms.monomials(body);
+  const std::vector<Term> all = tools_.terms.monomials(term);
+  // The monomial that says most of the unknowns.
+  const auto says = [&](Term monomial) {
+    return std::count_if(unknowns.begin(), unknowns.end(),
+                         [&](Term unknown) { return tools_.terms.mentions(monomial, unknown); });
+  };
+  const auto best = std::max_element(pattern.begin(), pattern.end(),
+                                     [&](Term a, Term b) { return says(a) < says(b); });
+  if (best == pattern.end()) return {};
+  for (Term monomial : all) {
+    auto match = tools_.terms.match(*best, unknowns, monomial);
+    if (!match) continue;
+    if (pattern.size() == 1) {
+      return Step{match->factor, std::move(match->values), tools_.terms.subtract(term, monomial)};
+    }
+    const Term there =
+        tools_.terms.multiply(match->factor, tools_.terms.substitute(body, match->values));
+    const Term rest = tools_.terms.subtract(term, there);
+    if (tools_.terms.monomials(rest).size() + pattern.size() > all.size()) continue;
+    return Step{match->factor, std::move(match->values), rest};
+  }
+  return {};
+}
+
+std::optional<std::vector<AffineExpr>> Evaluation::point(const Step& step,
+                                                         const std::vector<Term>& bound) {
+  std::vector<AffineExpr> out;
+  for (Term variable : bound) {
+    const auto value = std::find_if(step.values.begin(), step.values.end(),
                                     [&](const auto& pair) { return pair.first == variable; });
-    if (value == match->values.end()) return {};
+    if (value == step.values.end()) return {};
     const auto affine = tools_.translator.affine(value->second);
     if (!affine) return {};
-    out.point.push_back(*affine);
+    out.push_back(*affine);
   }
   return out;
 }
@@ -59,21 +85,24 @@ Result<std::optional<FoldValue>> Evaluation::joined(const FoldValue& shape, std:
 
 bool Evaluation::term_parts(Term term, const Set& where, const FoldValue& shape,
                             std::vector<Part>& parts) {
-  if (is_identity(term, shape.is_maximum)) return true;
-  std::vector<Term> each = {term};
-  if (!shape.is_maximum) each = tools_.terms.monomials(term);
-  for (Term monomial : each) {
-    auto found = step(monomial, shape);
+  while (!is_identity(term, shape.is_maximum)) {
+    auto found = step(term, shape.body, shape.bound);
     if (!found) return false;
+    const auto at_point = point(*found, shape.bound);
+    if (!at_point) return false;
     if (shape.is_maximum) {
-      if (!(found->factor == tools_.terms.integer(1))) return false;
+      const bool whole =
+          found->factor == tools_.terms.integer(1) && found->rest == tools_.terms.integer(0);
+      if (!whole) return false;
       found->factor = tools_.terms.integer(0);
+      found->rest = tools_.terms.infinity(true);
     }
     Set points = lifted(where, shape.bound);
     BasicSet at;
     for (std::size_t i = 0; i < shape.bound.size(); ++i)
-      at.equal(variable(tools_.terms.print(shape.bound[i])), found->point[i]);
+      at.equal(variable(tools_.terms.print(shape.bound[i])), (*at_point)[i]);
     parts.push_back({found->factor, Set(points.space(), both(points.pieces(), {at}))});
+    term = found->rest;
   }
   return true;
 }

@@ -82,65 +82,57 @@ Term FoldGuess::carried(Term term, const Statement& from, const Statement& to) {
   return values.empty() ? term : tools_.terms.substitute(term, values);
 }
 
-bool FoldGuess::take(const Statement& one, Term monomial, const Set& where, bool is_maximum) {
-  for (const FoldTarget& target : targets_) {
-    if (target.is_maximum != is_maximum || (target_ != nullptr && target_ != &target)) continue;
-    const auto match = tools_.terms.match(target.body, target.unknowns, monomial);
-    if (!match) continue;
-    Addition addition{one.number, where, match->factor, {}};
-    std::vector<std::pair<Term, Term>> outer;
-    bool well = true;
-    for (const auto& [unknown, value] : match->values) {
-      const bool bound =
-          std::find(target.bound.begin(), target.bound.end(), unknown) != target.bound.end();
-      if (!bound) outer.emplace_back(unknown, value);
-    }
-    for (Term variable : target.bound) {
-      const auto found = std::find_if(match->values.begin(), match->values.end(),
-                                      [&](const auto& pair) { return pair.first == variable; });
-      const auto affine =
-          found == match->values.end() ? std::nullopt : tools_.translator.affine(found->second);
-      well = well && affine;
-      if (affine) addition.point.push_back(*affine);
-    }
-    const Term body = tools_.terms.substitute(target.body, outer);
-    if (!well) continue;
-    if (target_ != nullptr && !(carried(shape_.body, *shape_of_, one) == body)) continue;
-    if (is_maximum) {
-      if (!(addition.factor == tools_.terms.integer(1))) continue;
-      addition.factor = tools_.terms.integer(0);
-    }
-    // What differs from step to step is not of the body.
-    const auto free = tools_.terms.free_variables(body);
-    const bool steady = std::all_of(free.begin(), free.end(), [&](Term variable) {
-      if (std::find(target.bound.begin(), target.bound.end(), variable) != target.bound.end())
-        return true;
-      const std::string name = tools_.terms.print(variable);
-      const auto loop = std::find_if(one.loops.begin(), one.loops.end(),
-                                     [&](const Loop& each) { return each.name == name; });
-      return loop == one.loops.end() || kept_.contains({one.number, name});
-    });
-    if (!steady) continue;
-    if (target_ != nullptr) {
-      additions_.push_back(std::move(addition));
-      return true;
-    }
-    target_ = &target;
-    shape_of_ = &one;
-    shape_.is_maximum = is_maximum;
-    shape_.body = body;
-    shape_.bound = target.bound;
-    shape_.factor = addition.factor;
-    if (target.domain.size() == 1) {
-      algebra::Conjunction range = target.domain[0];
-      for (algebra::Constraint& each : range)
-        each.value = tools_.terms.substitute(each.value, outer);
-      if (const auto set = tools_.translator.basic_set(range)) shape_.range = *set;
-    }
-    additions_.push_back(std::move(addition));
-    return true;
+// One step of a fold of the algorithm; what is left of the term.
+std::optional<Term> FoldGuess::take(const Statement& one, Term term, const Set& where,
+                                    bool is_maximum) {
+  const FoldTarget& target = *wanted_;
+  if (target.is_maximum != is_maximum) return {};
+  const auto step = evaluation_.step(term, target.body, target.unknowns);
+  if (!step) return {};
+  const auto point = evaluation_.point(*step, target.bound);
+  if (!point) return {};
+  Addition addition{one.number, where, step->factor, *point};
+  std::vector<std::pair<Term, Term>> outer;
+  for (const auto& pair : step->values)
+    if (std::find(target.bound.begin(), target.bound.end(), pair.first) == target.bound.end())
+      outer.push_back(pair);
+  const Term body = tools_.terms.substitute(target.body, outer);
+  if (target_ != nullptr && !(carried(shape_.body, *shape_of_, one) == body)) return {};
+  Term rest = step->rest;
+  if (is_maximum) {
+    if (!(step->factor == tools_.terms.integer(1)) || !(rest == tools_.terms.integer(0))) return {};
+    addition.factor = tools_.terms.integer(0);
   }
-  return false;
+  if (!is_steady(one, body, target.bound)) return {};
+  if (target_ == nullptr) start(one, target, body, addition.factor, outer);
+  additions_.push_back(std::move(addition));
+  return rest;
+}
+
+// What differs from step to step is not of the body.
+bool FoldGuess::is_steady(const Statement& one, Term body, const std::vector<Term>& bound) const {
+  const auto free = tools_.terms.free_variables(body);
+  return std::all_of(free.begin(), free.end(), [&](Term variable) {
+    if (std::find(bound.begin(), bound.end(), variable) != bound.end()) return true;
+    const std::string name = tools_.terms.print(variable);
+    const auto loop = std::find_if(one.loops.begin(), one.loops.end(),
+                                   [&](const Loop& each) { return each.name == name; });
+    return loop == one.loops.end() || kept_.contains({one.number, name});
+  });
+}
+
+void FoldGuess::start(const Statement& one, const FoldTarget& target, Term body, Term factor,
+                      const std::vector<std::pair<Term, Term>>& outer) {
+  target_ = &target;
+  shape_of_ = &one;
+  shape_.is_maximum = target.is_maximum;
+  shape_.body = body;
+  shape_.bound = target.bound;
+  shape_.factor = factor;
+  if (target.domain.size() != 1) return;
+  algebra::Conjunction range = target.domain[0];
+  for (algebra::Constraint& each : range) each.value = tools_.terms.substitute(each.value, outer);
+  if (const auto set = tools_.translator.basic_set(range)) shape_.range = *set;
 }
 
 // What the store adds to what the group wrote before.
@@ -181,9 +173,11 @@ Result<bool> FoldGuess::find_additions(const Statement& one) {
         evaluation_.plain(expr, situation), [&](std::int64_t id, std::span<const Term>) {
           return id == kEarlierValue ? tools_.terms.integer(0) : Term();
         });
-    if (evaluation_.is_identity(rest, false)) continue;
-    for (Term monomial : tools_.terms.monomials(rest))
-      if (!take(one, monomial, situation.where, false)) return false;
+    for (Term left = rest; !evaluation_.is_identity(left, false);) {
+      const auto less = take(one, left, situation.where, false);
+      if (!less) return false;
+      left = *less;
+    }
   }
   return true;
 }
@@ -338,6 +332,20 @@ Result<bool> FoldGuess::find(const std::vector<std::size_t>& group) {
   group_ = group;
   before_ = tools_.conditions.size();
   find_kept();
+  for (const FoldTarget& target : targets_) {
+    wanted_ = &target;
+    target_ = nullptr;
+    shape_ = FoldValue();
+    additions_.clear();
+    factors_.clear();
+    TILEWRIGHT_TRY(found, try_target());
+    if (found) return true;
+    tools_.forget(before_);
+  }
+  return false;
+}
+
+Result<bool> FoldGuess::try_target() {
   for (std::size_t number : group_) {
     TILEWRIGHT_TRY(well, find_additions(tools_.statements.list[number]));
     if (!well) return false;

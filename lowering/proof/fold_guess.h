@@ -31,6 +31,7 @@ class FoldGuess {
     std::vector<AffineExpr> point;
   };
 
+  Result<bool> try_target();
   bool is_inner(const Flow& flow) const;
   void find_kept();
   // The store's loops that the fold is named by, in the same order for all stores of the group.
@@ -38,7 +39,11 @@ class FoldGuess {
   // A term over the loops of one store over those of another.
   Term carried(Term term, const Statement& from, const Statement& to);
   Result<bool> find_additions(const Statement& one);
-  bool take(const Statement& one, Term monomial, const poly::Set& where, bool is_maximum);
+  std::optional<Term> take(const Statement& one, Term term, const poly::Set& where,
+                           bool is_maximum);
+  bool is_steady(const Statement& one, Term body, const std::vector<Term>& bound) const;
+  void start(const Statement& one, const FoldTarget& target, Term body, Term factor,
+             const std::vector<std::pair<Term, Term>>& outer);
   Result<poly::Set> points_of(const Statement& one);
   Result<bool> find_factors();
   Result<bool> confirmed();
@@ -54,7 +59,8 @@ class FoldGuess {
   std::map<std::pair<std::size_t, std::string>, std::size_t> kept_;  // of a store's loop
   std::size_t num_kept_ = 0;
   const Statement* shape_of_ = nullptr;  // whose loops shape_ is over
-  const FoldTarget* target_ = nullptr;
+  const FoldTarget* wanted_ = nullptr;
+  const FoldTarget* target_ = nullptr;  // the wanted one, once something was added
   FoldValue shape_;
   std::vector<Addition> additions_;
   std::map<std::size_t, Term> factors_;

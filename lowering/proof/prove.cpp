@@ -106,6 +106,8 @@ class Prover {
         if (!text.empty()) text += "; ";
         text += value;
       }
+      const std::string& reason = claims_.of(one.number).reason;
+      if (!reason.empty()) text += " (" + reason + ")";
       out_.claims.push_back({line(one.number), std::move(text)});
     }
     return Ok{};
