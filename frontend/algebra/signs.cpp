@@ -118,8 +118,7 @@ class Signs {
       const Term squares = store_.impl().sum(binder, store_.multiply(body, body));
       const Term sum = of(square.atom);
       const Term gap = store_.subtract(store_.multiply(count, squares), store_.multiply(sum, sum));
-      const Term less =
-          store_.subtract(term, store_.multiply(store_.impl().of(rest), gap));
+      const Term less = store_.subtract(term, store_.multiply(store_.impl().of(rest), gap));
       if (less->monomials.size() < term->monomials.size()) return less;
     }
     return {};
@@ -226,7 +225,13 @@ class Signs {
 }  // namespace
 
 bool holds(TermStore& store, const Obligation& obligation, const SignQuestions& questions) {
-  return Signs(store, questions).holds(obligation);
+  Obligation over_inputs = obligation;
+  if (questions.cell) {
+    over_inputs.term = store.inline_reads(obligation.term, questions.cell);
+    if (obligation.unless_empty)
+      over_inputs.unless_empty = store.inline_reads(obligation.unless_empty, questions.cell);
+  }
+  return Signs(store, questions).holds(over_inputs);
 }
 
 }  // namespace tilewright::algebra

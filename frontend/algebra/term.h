@@ -216,6 +216,13 @@ class TermStore {
   bool is_constant(Term term) const;  // rational
   // Of an index term that is linear in the variable: its coefficient and the rest.
   std::optional<std::int64_t> integer_value(Term term) const;
+  // Which cell the term is, where it is one and nothing else.
+  struct Cell {
+    Symbol tensor;
+    std::vector<Term> indices;
+  };
+  std::optional<Cell> cell_of(Term term) const;
+  bool is_read(Term term) const { return cell_of(term).has_value(); }
   // An index term whose sum these parts are; nothing where it is not linear in variables and floors.
   std::optional<std::vector<IndexPart>> index_parts(Term term);
   std::vector<Term> monomials(Term term);

@@ -12,6 +12,12 @@ static std::optional<std::int64_t> small(const mpq_class& value) {
   return value.get_num().get_si();
 }
 
+std::optional<TermStore::Cell> TermStore::cell_of(Term term) const {
+  const Atom atom = impl_->single_atom(term);
+  if (atom == nullptr || atom->kind != AtomKind::Read) return {};
+  return Cell{atom->name, atom->args};
+}
+
 std::optional<std::vector<IndexPart>> TermStore::index_parts(Term term) {
   if (!term->is_finite_form()) return {};
   std::vector<IndexPart> out;

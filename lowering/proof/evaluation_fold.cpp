@@ -77,14 +77,15 @@ Result<std::optional<FoldValue>> Evaluation::joined(const FoldValue& shape, std:
     out.points = std::move(all);
   }
   if (!out.factor) out.factor = shape.factor;
-  TILEWRIGHT_TRY(few, compact(tools_.polyhedra, out.points, lifted(where, shape.bound), shape.range,
-                              tools_.limits));
+  TILEWRIGHT_TRY(few, compact(tools_.polyhedra, out.points, lifted(where, shape.bound),
+                              domain_of(shape).value_or(BasicSet()), tools_.limits));
   out.points = std::move(few);
   return std::optional(std::move(out));
 }
 
 bool Evaluation::term_parts(Term term, const Set& where, const FoldValue& shape,
                             std::vector<Part>& parts) {
+  if (!shape.target->is_stated) term = tools_.algorithm.expand(term);
   while (!is_identity(term, shape.is_maximum)) {
     auto found = step(term, shape.body, shape.bound);
     if (!found) return false;
@@ -125,7 +126,8 @@ Result<bool> Evaluation::sum_parts(Expr expr, const Situation& situation, const 
     read.value =
         tools_.terms.value(-static_cast<std::int64_t>(folds.size()), {}, ir::ScalarType::F64);
   }
-  const Term whole = plain(expr, with_names);
+  const Term stated = plain(expr, with_names);
+  const Term whole = shape.target->is_stated ? stated : tools_.algorithm.expand(stated);
   const auto with = [&](std::int64_t one) {
     return tools_.terms.inline_values(whole, [&](std::int64_t id, std::span<const Term>) {
       return id >= 0 ? Term() : tools_.terms.integer(id == one ? 1 : 0);
@@ -288,17 +290,27 @@ Result<GoalState> Evaluation::prove(const Goal& goal) {
   }
   Goal solved = goal;
   if (!goal.where.pieces().empty()) solve(goal.where, solved);
-  const algebra::Equality equality = tools_.terms.equal(solved.left, solved.right);
-  if (equality.verdict == algebra::Verdict::NotShown) {
-    tools_.forget();
-    return GoalState::NotShown;
-  }
+  TILEWRIGHT_TRY(as_stated, prove_as_is(solved));
+  if (as_stated == GoalState::Holds) return as_stated;
+  solved.left = tools_.algorithm.expand(solved.left);
+  solved.right = tools_.algorithm.expand(solved.right);
+  return prove_as_is(solved);
+}
+
+Result<GoalState> Evaluation::prove_as_is(const Goal& goal) {
+  const std::size_t mark = tools_.conditions.size();
+  const algebra::Equality equality = tools_.terms.equal(goal.left, goal.right);
+  bool holds = equality.verdict != algebra::Verdict::NotShown;
   for (const algebra::SameSets& sets : equality.sets) {
+    if (!holds) break;
     TILEWRIGHT_TRY(same, same_sets(sets, goal.where));
-    if (!same) return GoalState::NotShown;
+    holds = same;
   }
-  tools_.note(goal.where);
-  return GoalState::Holds;
+  if (holds)
+    tools_.note(goal.where);
+  else
+    tools_.forget(mark);
+  return holds ? GoalState::Holds : GoalState::NotShown;
 }
 
 }  // namespace tilewright::proof

@@ -87,7 +87,8 @@ std::optional<Term> FoldGuess::take(const Statement& one, Term term, const Set& 
                                     bool is_maximum) {
   const FoldTarget& target = *wanted_;
   if (target.is_maximum != is_maximum) return {};
-  const auto step = evaluation_.step(term, target.body, target.unknowns);
+  const auto step = evaluation_.step(target.is_stated ? term : tools_.algorithm.expand(term),
+                                     target.body, target.unknowns());
   if (!step) return {};
   const auto point = evaluation_.point(*step, target.bound);
   if (!point) return {};
@@ -129,10 +130,10 @@ void FoldGuess::start(const Statement& one, const FoldTarget& target, Term body,
   shape_.body = body;
   shape_.bound = target.bound;
   shape_.factor = factor;
-  if (target.domain.size() != 1) return;
-  algebra::Conjunction range = target.domain[0];
-  for (algebra::Constraint& each : range) each.value = tools_.terms.substitute(each.value, outer);
-  if (const auto set = tools_.translator.basic_set(range)) shape_.range = *set;
+  shape_.target = &target;
+  for (Term index : target.indices)
+    for (const auto& [unknown, value] : outer)
+      if (unknown == index) shape_.indices.push_back(value);
 }
 
 // What the store adds to what the group wrote before.
@@ -245,7 +246,10 @@ Result<Set> FoldGuess::points_of(const Statement& one) {
       }
     }
   }
-  return compact(tools_.polyhedra, out, around, shape_.range, tools_.limits);
+  FoldValue here = shape_;
+  for (Term& index : here.indices) index = carried(index, *shape_of_, one);
+  return compact(tools_.polyhedra, out, around, evaluation_.domain_of(here).value_or(BasicSet()),
+                 tools_.limits);
 }
 
 // Of a store that adds nothing: what its right side makes of the factor that it finds.
@@ -332,7 +336,7 @@ Result<bool> FoldGuess::find(const std::vector<std::size_t>& group) {
   group_ = group;
   before_ = tools_.conditions.size();
   find_kept();
-  for (const FoldTarget& target : targets_) {
+  for (const FoldTarget& target : tools_.algorithm.targets()) {
     wanted_ = &target;
     target_ = nullptr;
     shape_ = FoldValue();
@@ -366,10 +370,7 @@ Result<bool> FoldGuess::try_target() {
     piece.fold = shape_;
     piece.fold->body = carried(shape_.body, *shape_of_, one);
     piece.fold->factor = factors_[number];
-    const auto theirs = kept_of(*shape_of_);
-    std::vector<AffineExpr> ours;
-    for (const std::string& name : kept_of(one)) ours.push_back(variable(name));
-    piece.fold->range = replaced(shape_.range, theirs, ours);
+    for (Term& index : piece.fold->indices) index = carried(index, *shape_of_, one);
     TILEWRIGHT_TRY(points, points_of(one));
     piece.fold->points = std::move(points);
     claims_[number] = Claim{};

@@ -24,20 +24,23 @@ namespace {
 class Prover {
  public:
   Prover(ir::Context& context, const ir::Algorithm& algorithm, const program::Program& program,
-         Statements statements)
-      : algorithm_(algorithm),
+         const ProveOptions& options, Statements statements)
+      : options_(options),
+        algorithm_(algorithm),
         program_(program),
         statements_(std::move(statements)),
         translator_(context, terms_, statements_.extents()),
-        claims_(context, statements_, polyhedra_, terms_, translator_,
-                fold_targets(context, terms_, algorithm)) {}
+        algorithm_terms_(context, terms_, algorithm),
+        claims_(context, statements_, polyhedra_, terms_, translator_, algorithm_terms_) {}
 
   Result<Proof> run() {
     TILEWRIGHT_TRY(bounds, out_of_bounds(statements_, polyhedra_));
     TILEWRIGHT_CHECK_OK(faults(ObligationKind::Bounds, bounds));
     TILEWRIGHT_TRY(races, conflicts(statements_, polyhedra_));
     TILEWRIGHT_CHECK_OK(faults(ObligationKind::Apart, races));
-    TILEWRIGHT_CHECK_OK(claims_.find());
+    TILEWRIGHT_CHECK_OK(claims_.find([&](std::size_t number, std::size_t pieces) {
+      if (options_.progress) options_.progress(line(number), pieces);
+    }));
     TILEWRIGHT_CHECK_OK(initialised());
     TILEWRIGHT_CHECK_OK(add_claims());
     for (const Buffer& buffer : statements_.buffers)
@@ -128,7 +131,7 @@ class Prover {
     TILEWRIGHT_TRY(pieces, claims_.found_by(reader));
     std::vector<Term> cell;
     for (const Loop& loop : reader.loops) cell.push_back(translator_.variable(loop.name));
-    const Term right = algorithm_cell(terms_, algorithm_, tensor_of(buffer.name), cell);
+    const Term right = algorithm_terms_.cell(tensor_of(buffer.name), cell);
     for (const Piece& piece : pieces) {
       TILEWRIGHT_TRY(left, claims_.term(piece));
       Goal goal;
@@ -153,7 +156,7 @@ class Prover {
   }
 
   Result<Ok> defined() {
-    Defined facts(terms_, translator_, polyhedra_);
+    Defined facts(terms_, translator_, polyhedra_, algorithm_terms_);
     std::size_t shown = 0;
     for (const Condition& one : claims_.conditions()) {
       TILEWRIGHT_TRY(holds, facts.holds(one));
@@ -169,12 +172,14 @@ class Prover {
     return Ok{};
   }
 
+  const ProveOptions& options_;
   const ir::Algorithm& algorithm_;
   const program::Program& program_;
   Statements statements_;
   poly::Context polyhedra_;
   TermStore terms_;
   Translator translator_;
+  AlgorithmTerms algorithm_terms_;
   Claims claims_;
   Proof out_;
 };
@@ -182,9 +187,9 @@ class Prover {
 }  // namespace
 
 Result<Proof> prove(ir::Context& context, const ir::Algorithm& algorithm,
-                    const program::Program& program) {
+                    const program::Program& program, const ProveOptions& options) {
   TILEWRIGHT_TRY(statements, statements_of(context, program));
-  return Prover(context, algorithm, program, std::move(statements)).run();
+  return Prover(context, algorithm, program, options, std::move(statements)).run();
 }
 
 }  // namespace tilewright::proof

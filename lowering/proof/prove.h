@@ -7,6 +7,7 @@
 // Tests: tests/laws/proof_test.cpp, tests/text/proof.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -47,8 +48,13 @@ struct Proof {
   std::vector<Claimed> claims;  // of every store, in the order of the text
 };
 
+struct ProveOptions {
+  // Called with each store as its claim is found, and how many pieces that has.
+  std::function<void(std::string_view store, std::size_t pieces)> progress;
+};
+
 // Fails with E0820 where the Program has something that the proof cannot follow.
 Result<Proof> prove(ir::Context& context, const ir::Algorithm& algorithm,
-                    const program::Program& program);
+                    const program::Program& program, const ProveOptions& options = {});
 
 }  // namespace tilewright::proof
