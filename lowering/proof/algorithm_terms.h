@@ -46,6 +46,8 @@ class AlgorithmTerms {
   Term expand(Term term);
   bool is_input(Symbol tensor) const { return algorithm_.definition(tensor) == nullptr; }
 
+  const ir::Equation* definition(Symbol tensor) const { return algorithm_.definition(tensor); }
+
   const std::vector<Pattern>& patterns() const { return patterns_; }
   // Those that say more first: a part of a body is found in the whole one too. Stated ones before all others.
   const std::vector<FoldTarget>& targets() const { return targets_; }

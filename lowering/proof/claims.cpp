@@ -135,9 +135,17 @@ Result<Ok> Claims::Impl::settle(const std::vector<std::size_t>& group) {
   };
   if (group.size() == 1 && !depends_on_itself()) {
     TILEWRIGHT_TRY(pieces, evaluation.evaluate(tools.statements.list[group[0]]));
-    for (Piece& piece : pieces) TILEWRIGHT_CHECK_OK(evaluation.recognise(piece));
-    TILEWRIGHT_TRY(simple, evaluation.united(std::move(pieces)));
-    for (Piece& piece : simple) TILEWRIGHT_CHECK_OK(evaluation.recognise(piece));
+    TILEWRIGHT_TRY(folds, evaluation.united(std::move(pieces)));
+    for (Piece& piece : folds) TILEWRIGHT_CHECK_OK(evaluation.recognise(piece));
+    TILEWRIGHT_TRY(simple, evaluation.united(std::move(folds)));
+    if (simple.size() > 1) {
+      TILEWRIGHT_TRY(cell, evaluation.as_marked(tools.statements.list[group[0]], simple));
+      if (cell) {
+        simple.resize(1, Piece());
+        simple[0].fold.reset();
+        simple[0].value = cell;
+      }
+    }
     if (simple.size() == 1) simple[0].where = tools.statements.list[group[0]].domain;
     claims[group[0]].pieces = std::move(simple);
     return Ok{};

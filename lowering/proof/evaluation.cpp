@@ -183,7 +183,8 @@ Result<std::vector<Piece>> Evaluation::found(const Reader& reader, const Flow& f
     piece.value = tools_.algorithm.cell(reader.access.buffer, cell);
     out.push_back(std::move(piece));
   }
-  return out;
+  if (out.size() < 2) return out;
+  return united(std::move(out));
 }
 
 Result<std::vector<Situation>> Evaluation::situations(const Statement& one,
@@ -360,6 +361,39 @@ Result<std::vector<Piece>> Evaluation::united(std::vector<Piece> pieces) {
     piece.fold->points = std::move(points);
   }
   return out;
+}
+
+Result<Term> Evaluation::as_marked(const Statement& one, const std::vector<Piece>& pieces) {
+  const ir::Equation* equation = tools_.algorithm.definition(one.marked);
+  if (equation == nullptr || equation->fold() != nullptr || !equation->parts.empty() ||
+      equation->indices.size() != one.mark.size())
+    return Term();
+  ir::Substitution at;
+  for (std::size_t i = 0; i < one.mark.size(); ++i) at[equation->indices[i]] = one.mark[i];
+  const Expr said = ir::substitute(tools_.context, equation->value, at);
+  const std::size_t before = tools_.conditions.size();
+  for (const Piece& piece : pieces) {
+    TILEWRIGHT_TRY(expr, decided(said, piece.where));
+    TILEWRIGHT_TRY(value, term(piece));
+    Goal goal;
+    goal.where = piece.where;
+    goal.left = value;
+    goal.right = stated(expr);
+    TILEWRIGHT_TRY(state, prove_as_is(goal));
+    if (state == GoalState::Holds) continue;
+    tools_.forget(before);
+    return Term();
+  }
+  std::vector<Term> indices;
+  for (Expr index : one.mark) indices.push_back(stated(index));
+  return tools_.algorithm.cell(one.marked, indices);
+}
+
+// Every cell as it stands.
+Term Evaluation::stated(Expr expr) {
+  algebra::Leaves leaves;
+  leaves.variable = [&](Symbol name) { return tools_.translator.variable(name.text()); };
+  return algebra::from_expr(tools_.terms, expr, leaves);
 }
 
 Result<Ok> Evaluation::recognise(Piece& piece) {

@@ -45,6 +45,8 @@ class Evaluation {
   Result<std::vector<Piece>> evaluate(const Statement& one);
   // Fewer pieces that say the same: equal values, and folds that differ in their points alone.
   Result<std::vector<Piece>> united(std::vector<Piece> pieces);
+  // The cell of the algorithm that the store says it writes, if all pieces are that.
+  Result<Term> as_marked(const Statement& one, const std::vector<Piece>& pieces);
   // Writes a piece as a cell of the algorithm where it is one.
   Result<Ok> recognise(Piece& piece);
   Result<std::vector<Piece>> found(const Reader& reader, const Flow& flow);
@@ -101,6 +103,7 @@ class Evaluation {
   Result<std::vector<Piece>> pulled_back(const Reader& reader, const Source& source);
   Result<AffineExpr> simplified(const AffineExpr& expr, const poly::Set& where);
   void solve(const poly::Set& where, Goal& goal);
+  Term stated(Expr expr);
   Result<GoalState> prove_as_is(const Goal& goal);
   // The cells that differ by a loop whose value both pieces know, as one.
   Result<std::optional<Term>> common_cell(const Piece& a, const Piece& b);
