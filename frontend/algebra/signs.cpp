@@ -18,7 +18,7 @@ class Signs {
     if (obligation.unless_empty && is_empty(obligation.unless_empty)) return true;
     switch (obligation.condition) {
       case Condition::Finite: return finite(obligation.term);
-      case Condition::NotPosInf: return finite(obligation.term);
+      case Condition::NotPosInf: return not_positive_infinity(obligation.term);
       case Condition::Positive: return positive(obligation.term);
       case Condition::NonNegative: return non_negative(obligation.term);
       case Condition::NonZero:
@@ -43,6 +43,13 @@ class Signs {
                          }
                          return !where.empty() && questions_.has_none({}, where);
                        });
+  }
+
+  bool not_positive_infinity(Term term) {
+    for (const Term special : {term->special[kPosInf], term->special[kNan]})
+      if (special && !never(special)) return false;
+    return std::all_of(term->monomials.begin(), term->monomials.end(),
+                       [&](const Monomial& monomial) { return finite(monomial); });
   }
 
   bool finite(Term term) {

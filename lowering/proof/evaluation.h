@@ -77,6 +77,8 @@ class Evaluation {
   Result<poly::Set> somewhere(const poly::Set& points, const std::vector<Term>& bound);
   // The laws that were used since the last note matter only there.
   Result<Ok> note_somewhere(const poly::Set& points, const std::vector<Term>& bound);
+  // Takes coefficient * value(-1 - number) out of a sum; nothing where it is not linear in those.
+  std::optional<Term> take_linear(Term whole, std::vector<Term>& coefficients);
   // A term that is a factor times the body at some values of the unknowns, plus a rest that is simpler.
   struct Step {
     Term factor;

@@ -3,6 +3,7 @@
 // Folds within a right side: a sum of folds of one body and of single terms of it, times one factor; a maximum
 // likewise.
 #include <algorithm>
+#include <set>
 
 #include "frontend/algebra/from_expr.h"
 #include "frontend/ir/walk.h"
@@ -27,17 +28,27 @@ std::optional<Evaluation::Step> Evaluation::step(Term term, Term body,
   const auto best = std::max_element(pattern.begin(), pattern.end(),
                                      [&](Term a, Term b) { return says(a) < says(b); });
   if (best == pattern.end()) return {};
+  // What is left when these are taken out; nothing where one is not there. No law is used.
+  const auto without = [&](const std::vector<Term>& taken) -> std::optional<Term> {
+    std::vector<Term> left = all;
+    for (Term one : taken) {
+      const auto at = std::find(left.begin(), left.end(), one);
+      if (at == left.end()) return {};
+      left.erase(at);
+    }
+    Term rest = tools_.terms.integer(0);
+    for (Term one : left) rest = tools_.terms.add(rest, one);
+    return rest;
+  };
   for (Term monomial : all) {
     auto match = tools_.terms.match(*best, unknowns, monomial);
     if (!match) continue;
-    if (pattern.size() == 1) {
-      return Step{match->factor, std::move(match->values), tools_.terms.subtract(term, monomial)};
-    }
-    const Term there =
-        tools_.terms.multiply(match->factor, tools_.terms.substitute(body, match->values));
-    const Term rest = tools_.terms.subtract(term, there);
-    if (tools_.terms.monomials(rest).size() + pattern.size() > all.size()) continue;
-    return Step{match->factor, std::move(match->values), rest};
+    std::vector<Term> taken = {monomial};
+    if (pattern.size() > 1)
+      taken = tools_.terms.monomials(
+          tools_.terms.multiply(match->factor, tools_.terms.substitute(body, match->values)));
+    if (const auto rest = without(taken))
+      return Step{match->factor, std::move(match->values), *rest};
   }
   return {};
 }
@@ -128,29 +139,44 @@ Result<bool> Evaluation::sum_parts(Expr expr, const Situation& situation, const 
   }
   const Term stated = plain(expr, with_names);
   const Term whole = shape.target->is_stated ? stated : tools_.algorithm.expand(stated);
-  const auto with = [&](std::int64_t one) {
-    return tools_.terms.inline_values(whole, [&](std::int64_t id, std::span<const Term>) {
-      return id >= 0 ? Term() : tools_.terms.integer(id == one ? 1 : 0);
-    });
-  };
-  const Term rest = with(0);
-  Term again = rest;
+  std::vector<Term> coefficients(folds.size(), tools_.terms.integer(0));
+  const auto rest = take_linear(whole, coefficients);
+  if (!rest) return false;
+  tools_.note(situation.where);
   for (std::size_t i = 0; i < folds.size(); ++i) {
-    const std::int64_t id = -static_cast<std::int64_t>(i) - 1;
-    const Term coefficient = tools_.terms.subtract(with(id), rest);
-    const Term name = tools_.terms.value(id, {}, ir::ScalarType::F64);
-    again = tools_.terms.add(again, tools_.terms.multiply(coefficient, name));
     const Set where = lifted(situation.where, shape.bound);
     TILEWRIGHT_TRY(points,
                    poly::intersect(tools_.polyhedra, folds[i]->points, where, tools_.limits));
     // Only where there are points is the factor of any matter.
-    tools_.note(situation.where);
-    const Term factor = tools_.terms.multiply(coefficient, folds[i]->factor);
+    const Term factor = tools_.terms.multiply(coefficients[i], folds[i]->factor);
     TILEWRIGHT_CHECK_OK(note_somewhere(points, shape.bound));
     parts.push_back({factor, std::move(points)});
   }
-  if (!(again == whole)) return false;
-  return term_parts(rest, situation.where, shape, parts);
+  return term_parts(*rest, situation.where, shape, parts);
+}
+
+// Term by term, so that no law of cancelling is used.
+std::optional<Term> Evaluation::take_linear(Term whole, std::vector<Term>& coefficients) {
+  Term rest = tools_.terms.integer(0);
+  for (Term monomial : tools_.terms.monomials(whole)) {
+    std::set<std::int64_t> seen;
+    const Term one =
+        tools_.terms.inline_values(monomial, [&](std::int64_t id, std::span<const Term>) -> Term {
+          if (id >= 0) return {};
+          seen.insert(id);
+          return tools_.terms.integer(1);
+        });
+    if (seen.empty()) {
+      rest = tools_.terms.add(rest, monomial);
+      continue;
+    }
+    const auto number = static_cast<std::size_t>(-*seen.begin() - 1);
+    if (seen.size() > 1 || number >= coefficients.size()) return {};
+    const Term name = tools_.terms.value(*seen.begin(), {}, ir::ScalarType::F64);
+    if (!(tools_.terms.multiply(one, name) == monomial)) return {};
+    coefficients[number] = tools_.terms.add(coefficients[number], one);
+  }
+  return rest;
 }
 
 Result<bool> Evaluation::maximum_parts(Expr expr, const Situation& situation,

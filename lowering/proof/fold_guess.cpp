@@ -15,7 +15,7 @@ using poly::Set;
 namespace {
 constexpr std::string_view kEarlier = "'e";
 // Stands for what a store of the group wrote earlier.
-constexpr std::int64_t kEarlierValue = -1'000'000;
+constexpr std::int64_t kEarlierValue = -1;
 }  // namespace
 
 bool FoldGuess::is_inner(const Flow& flow) const {
@@ -170,11 +170,10 @@ Result<bool> FoldGuess::find_additions(const Statement& one) {
       }
       continue;
     }
-    const Term rest = tools_.terms.inline_values(
-        evaluation_.plain(expr, situation), [&](std::int64_t id, std::span<const Term>) {
-          return id == kEarlierValue ? tools_.terms.integer(0) : Term();
-        });
-    for (Term left = rest; !evaluation_.is_identity(left, false);) {
+    std::vector<Term> coefficients = {tools_.terms.integer(0)};
+    const auto rest = evaluation_.take_linear(evaluation_.plain(expr, situation), coefficients);
+    if (!rest) return false;
+    for (Term left = *rest; !evaluation_.is_identity(left, false);) {
       const auto less = take(one, left, situation.where, false);
       if (!less) return false;
       left = *less;

@@ -163,7 +163,7 @@ class Prover {
       shown += holds;
       if (!holds)
         add(ObligationKind::Defined, Verdict::Unknown, terms_.print(one.holds),
-            "where " + one.where.text());
+            terms_.print(algorithm_terms_.expand(one.holds.term)) + " where " + one.where.text());
     }
     if (shown > 0)
       add(ObligationKind::Defined, Verdict::Proved, std::to_string(shown) + " conditions");
