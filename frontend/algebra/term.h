@@ -223,6 +223,10 @@ class TermStore {
   };
   std::optional<Cell> cell_of(Term term) const;
   bool is_read(Term term) const { return cell_of(term).has_value(); }
+  // What is wrapped to the width of the type, where the term is that and nothing else.
+  std::optional<Term> unwrapped(ir::ScalarType type, Term term) const;
+  // The term with those of its conditions on indices, `value >= 0` or `== 0`, decided that the function decides.
+  Term decide(Term term, const std::function<std::optional<bool>(const Constraint&)>& decided);
   // An index term whose sum these parts are; nothing where it is not linear in variables and floors.
   std::optional<std::vector<IndexPart>> index_parts(Term term);
   std::vector<Term> monomials(Term term);

@@ -108,13 +108,17 @@ void AlgorithmTerms::add_fold(const ir::Equation& equation, const std::vector<Te
           {terms_.subtract(terms_.subtract(upper, variable), terms_.integer(1)), false});
     }
     domain.parts.push_back(std::move(range));
-    const Term body = algebra::from_expr(terms_, fold.body[0], leaves);
+    const Term body_value = algebra::from_expr(terms_, fold.body[0], leaves);
+    // A sum of wrapped terms is the sum wrapped once.
+    const Term body = terms_.unwrapped(fold.body[0].type(), body_value).value_or(body_value);
     if (!stated && body == targets_.back().body) return;
     FoldTarget whole = target(indices, domain, body, is_maximum);
     whole.is_stated = stated;
+    whole.type = fold.body[0].type();
     if (stated) whole.tensor = equation.name;
     targets_.push_back(std::move(whole));
   }
+  if (ir::is_integer(fold.body[0].type())) return;
   const Term value = expanded(equation.name, indices);
   for (const Term monomial : terms_.monomials(value)) {
     const auto opened = terms_.open(monomial);

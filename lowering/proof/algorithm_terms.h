@@ -27,6 +27,7 @@ struct FoldTarget {
   bool is_stated =
       true;  // false: the body is expanded, and may be a part of what linearity made of it
   Symbol tensor;  // of a stated one: that the equation defines
+  ir::ScalarType type = ir::ScalarType::F64;  // an integer one: the sum wraps
   std::vector<Term> indices;
   std::vector<Term> bound;
   Term body;

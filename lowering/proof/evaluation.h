@@ -78,7 +78,7 @@ class Evaluation {
   // The laws that were used since the last note matter only there.
   Result<Ok> note_somewhere(const poly::Set& points, const std::vector<Term>& bound);
   // Takes coefficient * value(-1 - number) out of a sum; nothing where it is not linear in those.
-  std::optional<Term> take_linear(Term whole, std::vector<Term>& coefficients);
+  std::optional<Term> take_linear(Term whole, ir::ScalarType type, std::vector<Term>& coefficients);
   // A term that is a factor times the body at some values of the unknowns, plus a rest that is simpler.
   struct Step {
     Term factor;
@@ -109,6 +109,8 @@ class Evaluation {
   Result<GoalState> prove_as_is(const Goal& goal);
   // The cells that differ by a loop whose value both pieces know, as one.
   Result<std::optional<Term>> common_cell(const Piece& a, const Piece& b);
+  // The conditions in the term that hold, or fail, at all of the points.
+  Result<Term> decided(Term term, const poly::Set& where);
   Result<bool> same_sets(const algebra::SameSets& sets, const poly::Set& where);
   Result<bool> empty(const poly::Set& set) const;
 

@@ -97,6 +97,8 @@ Result<std::optional<FoldValue>> Evaluation::joined(const FoldValue& shape, std:
 bool Evaluation::term_parts(Term term, const Set& where, const FoldValue& shape,
                             std::vector<Part>& parts) {
   if (!shape.target->is_stated) term = tools_.algorithm.expand(term);
+  if (ir::is_integer(shape.target->type) && !shape.is_maximum)
+    term = tools_.terms.unwrapped(shape.target->type, term).value_or(term);
   while (!is_identity(term, shape.is_maximum)) {
     auto found = step(term, shape.body, shape.bound);
     if (!found) return false;
@@ -135,12 +137,12 @@ Result<bool> Evaluation::sum_parts(Expr expr, const Situation& situation, const 
     }
     folds.push_back(&*situation.reads.at(node).fold);
     read.value =
-        tools_.terms.value(-static_cast<std::int64_t>(folds.size()), {}, ir::ScalarType::F64);
+        tools_.terms.value(-static_cast<std::int64_t>(folds.size()), {}, shape.target->type);
   }
   const Term stated = plain(expr, with_names);
   const Term whole = shape.target->is_stated ? stated : tools_.algorithm.expand(stated);
   std::vector<Term> coefficients(folds.size(), tools_.terms.integer(0));
-  const auto rest = take_linear(whole, coefficients);
+  const auto rest = take_linear(whole, shape.target->type, coefficients);
   if (!rest) return false;
   tools_.note(situation.where);
   for (std::size_t i = 0; i < folds.size(); ++i) {
@@ -156,7 +158,9 @@ Result<bool> Evaluation::sum_parts(Expr expr, const Situation& situation, const 
 }
 
 // Term by term, so that no law of cancelling is used.
-std::optional<Term> Evaluation::take_linear(Term whole, std::vector<Term>& coefficients) {
+std::optional<Term> Evaluation::take_linear(Term whole, ir::ScalarType type,
+                                            std::vector<Term>& coefficients) {
+  if (ir::is_integer(type)) whole = tools_.terms.unwrapped(type, whole).value_or(whole);
   Term rest = tools_.terms.integer(0);
   for (Term monomial : tools_.terms.monomials(whole)) {
     std::set<std::int64_t> seen;
@@ -172,7 +176,7 @@ std::optional<Term> Evaluation::take_linear(Term whole, std::vector<Term>& coeff
     }
     const auto number = static_cast<std::size_t>(-*seen.begin() - 1);
     if (seen.size() > 1 || number >= coefficients.size()) return {};
-    const Term name = tools_.terms.value(*seen.begin(), {}, ir::ScalarType::F64);
+    const Term name = tools_.terms.value(*seen.begin(), {}, type);
     if (!(tools_.terms.multiply(one, name) == monomial)) return {};
     coefficients[number] = tools_.terms.add(coefficients[number], one);
   }
@@ -245,9 +249,11 @@ Result<Term> Evaluation::term(const Piece& piece) {
       return all;
     }());
   }
-  const Term out = fold.is_maximum
-                       ? tools_.terms.add(fold.factor, tools_.terms.maximum_over(domain, fold.body))
-                       : tools_.terms.multiply(fold.factor, tools_.terms.sum(domain, fold.body));
+  Term out = fold.is_maximum
+                 ? tools_.terms.add(fold.factor, tools_.terms.maximum_over(domain, fold.body))
+                 : tools_.terms.multiply(fold.factor, tools_.terms.sum(domain, fold.body));
+  if (ir::is_integer(fold.target->type) && !fold.is_maximum)
+    out = tools_.terms.wrap(fold.target->type, out);
   TILEWRIGHT_CHECK_OK(note_somewhere(inside, fold.bound));
   return out;
 }
@@ -303,6 +309,37 @@ void Evaluation::solve(const Set& where, Goal& goal) {
   }
 }
 
+Result<Term> Evaluation::decided(Term term, const Set& where) {
+  std::optional<Failure> failure;
+  const auto& dims = where.space().dims;
+  const auto& params = where.space().params;
+  const auto ask = [&](const BasicSet& holds, bool all) {
+    auto answer =
+        all ? poly::is_subset(tools_.polyhedra, where, Set(where.space(), holds), tools_.limits)
+            : empty(Set(where.space(), both(where.pieces(), {holds})));
+    if (!answer.ok()) failure = Failure{answer.diagnostics()};
+    return answer.ok() && *answer;
+  };
+  const Term out =
+      tools_.terms.decide(term, [&](const algebra::Constraint& constraint) -> std::optional<bool> {
+        const auto value = tools_.translator.affine(constraint.value);
+        if (!value) return {};
+        std::vector<std::string> used;
+        value->collect_names(used);
+        for (const std::string& name : used)
+          if (std::find(dims.begin(), dims.end(), name) == dims.end() &&
+              std::find(params.begin(), params.end(), name) == params.end())
+            return {};
+        BasicSet holds;
+        (constraint.equality ? holds.equalities : holds.inequalities).push_back(*value);
+        if (ask(holds, true)) return true;
+        if (ask(holds, false)) return false;
+        return {};
+      });
+  if (failure) return *failure;
+  return out;
+}
+
 Result<GoalState> Evaluation::prove(const Goal& goal) {
   // Piece by piece: the equalities of each make indices the same that look different.
   if (goal.where.pieces().size() > 1) {
@@ -316,6 +353,10 @@ Result<GoalState> Evaluation::prove(const Goal& goal) {
   }
   Goal solved = goal;
   if (!goal.where.pieces().empty()) solve(goal.where, solved);
+  TILEWRIGHT_TRY(left, decided(solved.left, goal.where));
+  TILEWRIGHT_TRY(right, decided(solved.right, goal.where));
+  solved.left = left;
+  solved.right = right;
   TILEWRIGHT_TRY(as_stated, prove_as_is(solved));
   if (as_stated == GoalState::Holds) return as_stated;
   solved.left = tools_.algorithm.expand(solved.left);

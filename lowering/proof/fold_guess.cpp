@@ -138,7 +138,7 @@ void FoldGuess::start(const Statement& one, const FoldTarget& target, Term body,
 
 // What the store adds to what the group wrote before.
 Result<bool> FoldGuess::find_additions(const Statement& one) {
-  const Term earlier = tools_.terms.value(kEarlierValue, {}, ir::ScalarType::F64);
+  const Term earlier = tools_.terms.value(kEarlierValue, {}, one.value.type());
   TILEWRIGHT_TRY(cases, evaluation_.situations(one, [&](const Access&, const Flow& flow) {
     return is_inner(flow) ? earlier : Term();
   }));
@@ -171,7 +171,8 @@ Result<bool> FoldGuess::find_additions(const Statement& one) {
       continue;
     }
     std::vector<Term> coefficients = {tools_.terms.integer(0)};
-    const auto rest = evaluation_.take_linear(evaluation_.plain(expr, situation), coefficients);
+    const auto rest =
+        evaluation_.take_linear(evaluation_.plain(expr, situation), one.value.type(), coefficients);
     if (!rest) return false;
     for (Term left = *rest; !evaluation_.is_identity(left, false);) {
       const auto less = take(one, left, situation.where, false);
@@ -272,7 +273,7 @@ Result<bool> FoldGuess::find_factors() {
                                 tools_.translator.term(source.instance[i]));
           const Term found = tools_.terms.substitute(known->second, values);
           // At the instances that read this source.
-          const Term earlier = tools_.terms.value(kEarlierValue, {}, ir::ScalarType::F64);
+          const Term earlier = tools_.terms.value(kEarlierValue, {}, one.value.type());
           TILEWRIGHT_TRY(cases, evaluation_.situations(one, [&](const Access&, const Flow& flow) {
             return is_inner(flow) ? earlier : Term();
           }));
