@@ -239,7 +239,10 @@ Result<Stmt> Builder::emit_roots(std::size_t first, Env& env) {
   while (first < nests.size() && nests[first].at) ++first;
   if (first == nests.size()) return program::make_block(context, {});
   const tree::Nest& nest = nests[first];
-  // Law of tree::verify: a staged copy never stands at the root.
+  // Law of tree::verify: a staged copy at the root is one of the plan.
+  if (nest.stage)
+    return emit_placed(nest, whole(*algorithm.shape_of(nest.stage->tensor)), env,
+                       [&](Env& inner) { return emit_roots(first + 1, inner); });
   const ir::Equation* e = equation(nest.name);
   const Region region = whole(e->shape);
   if (!e->is_output)
@@ -260,7 +263,8 @@ Result<program::Program> Builder::run() {
   out.requirements = algorithm.requirements;
   out.requirements.insert(out.requirements.end(), schedule.guards.begin(), schedule.guards.end());
   for (const ir::Input& input : algorithm.inputs)
-    out.parameters.push_back({input.name, input.type, input.shape, false, input.facts});
+    out.parameters.push_back(
+        {input.name, input.type, input.shape, false, input.facts, input.is_const});
   for (const ir::Equation* e : algorithm.outputs())
     for (const ir::TensorPart& part : e->tensors())
       out.parameters.push_back({part.name, part.type, e->shape, true});

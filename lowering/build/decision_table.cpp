@@ -110,21 +110,28 @@ class Decider {
     return fail(std::move(d));
   }
 
-  // One step to each side of each constraint, where no row before takes the sizes.
+  // One step to each side of each constraint where the others hold and no row before takes the sizes.
   Result<Ok> add_boundaries(std::size_t at, const Set& earlier) {
     for (const poly::BasicSet& piece : guards_[at].pieces()) {
-      for (const poly::AffineExpr& expr : piece.inequalities)
-        for (std::int64_t value : {0, -1}) TILEWRIGHT_CHECK_OK(add_boundary(expr, value, earlier));
-      for (const poly::AffineExpr& expr : piece.equalities)
-        for (std::int64_t value : {-1, 0, 1})
-          TILEWRIGHT_CHECK_OK(add_boundary(expr, value, earlier));
+      for (std::size_t i = 0; i < piece.inequalities.size(); ++i)
+        for (std::int64_t value : {0, -1}) {
+          poly::BasicSet edge = piece;
+          edge.inequalities.erase(edge.inequalities.begin() + static_cast<std::ptrdiff_t>(i));
+          edge.equal(piece.inequalities[i], poly::AffineExpr(value));
+          TILEWRIGHT_CHECK_OK(add_boundary(edge, earlier));
+        }
+      for (std::size_t i = 0; i < piece.equalities.size(); ++i)
+        for (std::int64_t value : {-1, 0, 1}) {
+          poly::BasicSet edge = piece;
+          edge.equalities.erase(edge.equalities.begin() + static_cast<std::ptrdiff_t>(i));
+          edge.equal(piece.equalities[i], poly::AffineExpr(value));
+          TILEWRIGHT_CHECK_OK(add_boundary(edge, earlier));
+        }
     }
     return Ok{};
   }
 
-  Result<Ok> add_boundary(const poly::AffineExpr& expr, std::int64_t value, const Set& earlier) {
-    poly::BasicSet edge;
-    edge.equal(expr, poly::AffineExpr(value));
+  Result<Ok> add_boundary(const poly::BasicSet& edge, const Set& earlier) {
     TILEWRIGHT_TRY(on_edge, poly::intersect(polyhedra_, allowed_, Set(space_, edge)));
     TILEWRIGHT_TRY(open, poly::subtract(polyhedra_, on_edge, earlier));
     poly::BasicSet worthwhile;

@@ -296,15 +296,17 @@ namespace {
 program::Space space_of(const tree::Nest& nest, ir::ScalarType type,
                         const std::vector<Expr>& extents, bool* constant) {
   std::int64_t bytes = ir::size_bytes(type);
+  const bool planned = nest.stage && nest.stage->at_plan;
   *constant = true;
   for (Expr extent : extents) {
     const auto* known = extent.as<ir::IntConst>();
     if (!known || __builtin_mul_overflow(bytes, known->value, &bytes)) {
       *constant = false;
-      return program::Space::Workspace;
+      return planned ? program::Space::Plan : program::Space::Workspace;
     }
   }
   if (nest.in_register) return program::Space::Register;
+  if (planned) return program::Space::Plan;
   return bytes <= kMaxStackBytes ? program::Space::Stack : program::Space::Workspace;
 }
 

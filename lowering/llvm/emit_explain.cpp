@@ -267,6 +267,11 @@ void Entry::put_table() {
   put(" bytes\n");
   b().CreateBr(after);
   b().SetInsertPoint(after);
+  if (!dispatch_.has_plan()) return;
+  // Of one that cannot be counted PlanQuery tells.
+  put("plan: ");
+  put_number(b().CreateSelect(plan_overflow_, i64(-1), plan_needed_));
+  put(" bytes\n");
 }
 
 }  // namespace tilewright::llvm_wall

@@ -82,7 +82,7 @@ struct ModuleState {
     machine::Meaning meaning;
   };
   std::unordered_map<Symbol, std::optional<Described>> described = {};
-  std::string variant = {};  // its name, where the library has several
+  std::string variant = {};  // what tells it from others of the module: "row", "row.plan"
 
   std::string kernel_name() const {
     return std::string(program.name.text()) + (variant.empty() ? "" : "." + variant) + ".kernel";

@@ -69,10 +69,14 @@ void ProgramReader::declarations() {
       if (extent) program_.extents.push_back(*extent);
     } else if (cursor_.accept("requires")) {
       good = ir::parse_requirements(cursor_, extents_, program_.requirements);
+    } else if (cursor_.at("const") && cursor_.peek(1).text == "input") {
+      cursor_.next();
+      cursor_.next();
+      good = parameter(false, true);
     } else if (cursor_.accept("input")) {
-      good = parameter(false);
+      good = parameter(false, false);
     } else if (cursor_.accept("output")) {
-      good = parameter(true);
+      good = parameter(true, false);
     } else if (cursor_.at("intrinsic") && cursor_.peek(1).text == "algorithm") {
       good = intrinsic(false);
     } else if (cursor_.at("library") && cursor_.peek(1).text == "algorithm") {
@@ -84,7 +88,7 @@ void ProgramReader::declarations() {
   }
 }
 
-bool ProgramReader::parameter(bool is_output) {
+bool ProgramReader::parameter(bool is_output, bool is_const) {
   const auto name = cursor_.expect_name("the name of the parameter", "name it, as in `a`");
   if (!name || !cursor_.expect(":", "after the name", "write the type, as in `: f32[M]`"))
     return false;
@@ -96,7 +100,8 @@ bool ProgramReader::parameter(bool is_output) {
   if (!is_output) facts = ir::parse_facts(cursor_, extents_, context_, tensor->shape);
   if (!facts) return false;
   program_.parameters.push_back(
-      {context_.symbol(name->text), tensor->type, std::move(tensor->shape), is_output, *facts});
+      {context_.symbol(name->text), tensor->type, std::move(tensor->shape), is_output, *facts,
+       is_const});
   return true;
 }
 

@@ -16,7 +16,8 @@ constexpr std::string_view kKinds[] = {
 };
 constexpr std::string_view kLoopKinds[kNumLoopKinds] = {"for", "parallel", "vector", "unrolled"};
 constexpr std::string_view kSpaces[kNumSpaces] = {
-    "workspace", "stack", "register", "shared", "tensor", "scratchpad", "accumulator", "global"};
+    "workspace",  "stack",       "register", "shared", "tensor",
+    "scratchpad", "accumulator", "global",   "plan"};
 constexpr std::string_view kRoles[kNumOriginRoles] = {"value", "init", "fold",
                                                       "merge", "copy", "pad"};
 constexpr std::string_view kScopes[kNumScopes] = {"none", "lane",    "warp", "warpgroup", "block",
@@ -70,7 +71,7 @@ bool operator==(const Program& a, const Program& b) {
   };
   auto same_parameter = [](const Parameter& x, const Parameter& y) {
     return x.name == y.name && x.type == y.type && x.shape == y.shape &&
-           x.is_output == y.is_output && x.facts == y.facts;
+           x.is_output == y.is_output && x.facts == y.facts && x.is_const == y.is_const;
   };
   auto same_intrinsic = [](const Intrinsic& x, const Intrinsic& y) {
     return x.is_library == y.is_library && x.meaning == y.meaning;

@@ -21,6 +21,8 @@
 #include "frontend/base/text.h"
 #include "frontend/ir/text.h"
 #include "frontend/ir/walk.h"
+#include "lowering/program/plan.h"
+#include "lowering/program/places.h"
 #include "lowering/program/verifier.h"
 
 namespace tilewright::program {
@@ -67,6 +69,7 @@ std::vector<Diagnostic> Verifier::run() {
   }
   intrinsics();
   body(program_.body);
+  if (out_.empty()) plan();
   return std::move(out_);
 }
 
@@ -265,7 +268,7 @@ void Verifier::check(const Let& n) {
 
 void Verifier::check(const Alloc& n) {
   exprs(n.extents, "the extent");
-  if (n.space != Space::Workspace && n.space != Space::Global) {
+  if (n.space != Space::Workspace && n.space != Space::Global && n.space != Space::Plan) {
     for (Expr extent : n.extents)
       if (constant(extent).value_or(0) < 1)
         report(extent, finding(Code::BufferExtents,
@@ -291,6 +294,14 @@ void Verifier::check(const Store& n) {
   names(n.value);
   writable(access(n.value, n.buffer, n.indices, n.value.type()), n.buffer);
   origin(n.origin, n.point);
+}
+
+// What plan.h takes apart: buffers of the plan one inside the other at the root, each filled first.
+void Verifier::plan() {
+  if (auto fault = find_plan_fault(program_)) {
+    span_ = fault->stmt ? place_of(program_, fault->stmt) : Span{};
+    report(Code::PlanBuffer, fault->message, fault->remedy);
+  }
 }
 
 std::vector<Diagnostic> verify(const Program& program, const ProgramSpans* spans) {

@@ -274,6 +274,12 @@ class Generator {
       }
     }
     auto& layout = copy.stage.layout;
+    const ir::Input* input = algorithm_.find_input(copy.stage.tensor);
+    if (input && input->is_const && chance(60)) {
+      copy.stage.at_plan = true;
+      copy.at = {};
+      copy.stage.pad = copy.stage.pad || layout.size() > copy.stage.dims.size();
+    }
     for (std::size_t i = layout.size(); i > 1; --i)
       std::swap(layout[i - 1],
                 layout[static_cast<std::size_t>(between(0, static_cast<int>(i) - 1))]);

@@ -178,10 +178,18 @@ enum class EntryKind : std::uint8_t {
   Query,  // NAME_query
   Table,  // internal: sizes and variants as text, or nothing where a check of Query fails
   Explain,  // NAME_explain: the table, then every check that needs no workspace
+  PlanQuery,  // NAME_plan_query: the bytes of a plan, and of the workspace of a run with it
+  Plan,  // NAME_plan: fills the plan
+  RunPlanned,  // NAME_run: with a plan
+};
+// How the kernels of a variant are called: all of it, or the two parts of one with a plan. `$` marks what the
+// entry puts in: `$workspace`, and `$x;` for a tensor, buffer or extent.
+struct KernelCalls {
+  std::string whole, plan, run;
 };
 // entry.cpp
 std::string emit_entry(FileState& state, const program::Dispatch& dispatch, EntryKind kind,
-                       std::vector<std::string> kernel_calls);
+                       const std::vector<KernelCalls>& kernels);
 // function.cpp: the functions that the header declares, and the kernels that they call.
 std::string emit_function(FileState& state, const program::Dispatch& dispatch);
 

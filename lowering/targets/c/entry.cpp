@@ -4,6 +4,7 @@
 // check touches what an earlier one has not made safe; nothing is written before the last check has passed;
 // status, place, numbers and texts are those of a host library.
 #include <algorithm>
+#include <functional>
 
 #include "frontend/ir/text.h"
 #include "frontend/ir/walk.h"
@@ -30,13 +31,13 @@ std::uint32_t type_word(ScalarType type) {
 class Entry {
  public:
   Entry(FileState& state, const program::Dispatch& dispatch, EntryKind kind,
-        std::vector<std::string> kernel_calls)
+        const std::vector<KernelCalls>& kernels)
       : state_(state),
         dispatch_(dispatch),
         program_(dispatch.interface),
         contract_(dispatch.contract),
         kind_(kind),
-        kernel_calls_(std::move(kernel_calls)),
+        kernels_(kernels),
         names_(program_),
         body_(state, program_, contract_, names_) {
     body_.write_to(lines_);
@@ -57,11 +58,39 @@ class Entry {
   }
 
  private:
-  bool asks_only() const { return kind_ == EntryKind::Query || kind_ == EntryKind::Table; }
+  bool needs_data(int argument) const {
+    const Parameter& of = program_.parameters[static_cast<std::size_t>(argument)];
+    switch (kind_) {
+      case EntryKind::Query:
+      case EntryKind::Table:
+      case EntryKind::PlanQuery: return false;
+      case EntryKind::Run:
+      case EntryKind::Explain: return true;
+      case EntryKind::Plan: return of.is_const;
+      case EntryKind::RunPlanned: return dispatch_.run_reads(of);
+    }
+    __builtin_unreachable();
+  }
   bool makes(const Check& c) const {
-    if (asks_only()) return c.in_query;
-    if (kind_ == EntryKind::Run) return true;
-    return c.kind != CheckKind::WorkspaceAlignment && c.kind != CheckKind::WorkspaceOverlap &&
+    const bool of_plan = program::is_plan_check(c.kind);
+    const bool has_data = c.argument < 0 || needs_data(c.argument);
+    switch (kind_) {
+      case EntryKind::Run: return !of_plan;
+      case EntryKind::Query:
+      case EntryKind::Table:
+      case EntryKind::PlanQuery: return c.in_query;
+      case EntryKind::Plan:
+        if (c.kind == CheckKind::PlanOverlap) return c.argument >= 0 && has_data;
+        return c.in_query || c.kind == CheckKind::Cpu || c.kind == CheckKind::PlanSize ||
+               c.kind == CheckKind::PlanAlignment ||
+               (has_data && (c.kind == CheckKind::Strides || c.kind == CheckKind::Alignment ||
+                             c.kind == CheckKind::ValueRange ||
+                             c.kind == CheckKind::RangeNotEmpty || c.kind == CheckKind::Monotone));
+      case EntryKind::RunPlanned:
+        return c.in_query || (has_data && (c.other < 0 || needs_data(c.other)));
+      case EntryKind::Explain: break;
+    }
+    return !of_plan && c.kind != CheckKind::WorkspaceAlignment && c.kind != CheckKind::WorkspaceOverlap &&
            c.kind != CheckKind::Injective;
   }
 
@@ -70,7 +99,8 @@ class Entry {
     const auto head = [&](const std::string& name, const std::string& rest) {
       std::string text = "int32_t " + name + "(const tilewright_call *call";
       for (const Parameter& parameter : program_.parameters) {
-        const bool is_const = !parameter.is_output || kind_ != EntryKind::Run;
+        const bool is_const = !parameter.is_output ||
+                              (kind_ != EntryKind::Run && kind_ != EntryKind::RunPlanned);
         text += std::string(", ") + (is_const ? "const " : "") + "tilewright_tensor *" +
                 names_.of(parameter.name);
       }
@@ -82,6 +112,12 @@ class Entry {
       case EntryKind::Table: return "static " + head(function + "_table", "struct tw_text *out");
       case EntryKind::Explain:
         return head(function + "_explain", "char *text, size_t text_size, size_t *text_length");
+      case EntryKind::PlanQuery:
+        return head(function + "_plan_query", "size_t *plan_size, size_t *workspace_size");
+      case EntryKind::Plan: return head(function + "_plan", "void *plan, size_t plan_size");
+      case EntryKind::RunPlanned:
+        return head(function + "_run",
+                    "const void *plan, size_t plan_size, void *workspace, size_t workspace_size");
     }
     __builtin_unreachable();
   }
@@ -200,6 +236,12 @@ class Entry {
       case CheckKind::RangeNotEmpty:
       case CheckKind::Monotone:
       case CheckKind::Injective: return check_values(c);
+      case CheckKind::PlanSize:
+      case CheckKind::PlanAlignment:
+      case CheckKind::PlanOverlap:
+      case CheckKind::PlanMagic:
+      case CheckKind::PlanVariant:
+      case CheckKind::PlanExtent: return check_plan(c);
     }
   }
 
@@ -274,7 +316,7 @@ class Entry {
     leave_unless_ok(helper("tw_check_bytes") + "(" + call_ + ", " + quoted_function() + ", " +
                     std::to_string(c.argument) + ", " + name + ", " + std::to_string(c.value) +
                     ", " + quoted_text(c) + ", &" + bytes_[c.argument] + ")", c);
-    if (asks_only()) return;
+    if (!needs_data(c.argument)) return;
     refuse_if(name + "->dl.data == NULL && " + bytes_[c.argument] + " != 0", c, "0", "0",
               "TILEWRIGHT_NULL_ARGUMENT");
     data_[c.argument] = names_.fresh(name + "_data");
@@ -321,15 +363,83 @@ class Entry {
     }
     lines_.add("bool overflow = false;");
     lines_.add("int64_t needed;");
-    for (std::size_t i = 0; i < dispatch_.variants.size(); ++i) {
-      const bool last = i + 1 == dispatch_.variants.size();
-      if (!last) lines_.open("if (" + hold(i) + ") {");
-      lines_.add("needed = " +
-                 body_.checked_value(dispatch_.variants[i].contract.workspace.total, "overflow") +
-                 ";");
-      if (!last) lines_.turn();
+    for_chosen([&](const program::Variant& variant) {
+      const bool with_plan = variant.planned && kind_ >= EntryKind::PlanQuery;
+      const Expr total =
+          (with_plan ? variant.planned->run_contract : variant.contract).workspace.total;
+      lines_.add("needed = " + body_.checked_value(total, "overflow") + ";");
+    });
+    if (kind_ == EntryKind::Plan) {
+      lines_.add("(void)needed;");
+      lines_.add("(void)overflow;");
     }
-    for (std::size_t i = 1; i < dispatch_.variants.size(); ++i) lines_.close();
+    if (!dispatch_.has_plan() || kind_ == EntryKind::Run || kind_ == EntryKind::Query) return;
+    lines_.add("bool plan_overflow = false;");
+    lines_.add("int64_t plan_needed;");
+    for_chosen([&](const program::Variant& variant) {
+      if (!variant.planned) return lines_.add("plan_needed = 0;");
+      const Expr bytes = state_.context->add(variant.planned->bytes,
+                                             state_.context->index(head_bytes()));
+      lines_.add("plan_needed = " + body_.checked_value(bytes, "plan_overflow") + ";");
+    });
+  }
+
+  std::int64_t head_bytes() const { return program::plan_head_bytes(program_); }
+
+  // Code for the variant that runs.
+  void for_chosen(const std::function<void(const program::Variant&)>& f) {
+    const std::size_t n = dispatch_.variants.size();
+    for (std::size_t i = 0; i < n; ++i) {
+      if (i + 1 < n) lines_.open("if (" + hold(i) + ") {");
+      f(dispatch_.variants[i]);
+      if (i + 1 < n) lines_.turn();
+    }
+    for (std::size_t i = 1; i < n; ++i) lines_.close();
+  }
+
+  static std::string word(std::uint64_t value) { return "UINT64_C(" + std::to_string(value) + ")"; }
+
+  // Of a variant without a plan nothing is asked.
+  void check_plan(const Check& c) {
+    choose();
+    const std::string words = "((const uint64_t *)plan)";
+    switch (c.kind) {
+      case CheckKind::PlanSize:
+        refuse_if("plan_overflow", c, "0", "0", "TILEWRIGHT_OUT_OF_BOUNDS");
+        return refuse_if("plan_needed != 0 && (plan == NULL || plan_size < (uint64_t)plan_needed)",
+                         c, "plan_needed", "(int64_t)plan_size");
+      case CheckKind::PlanAlignment: {
+        const std::string rest = "(uintptr_t)plan % " + std::to_string(c.value);
+        return refuse_if("plan_needed != 0 && " + rest + " != 0", c, std::to_string(c.value),
+                         "(int64_t)(" + rest + ")");
+      }
+      case CheckKind::PlanOverlap: {
+        const bool of_tensor = c.argument >= 0;
+        return refuse_if("!" + disjoint("plan", "(uint64_t)plan_needed",
+                                        of_tensor ? data_[c.argument] : "workspace",
+                                        of_tensor ? bytes_[c.argument] : "(uint64_t)needed"),
+                         c);
+      }
+      case CheckKind::PlanMagic:
+        return refuse_if("plan_needed != 0 && " + words + "[0] != " + word(program::kPlanMagic), c);
+      default: break;
+    }
+    for_chosen([&](const program::Variant& variant) {
+      if (!variant.planned) return;
+      if (c.kind == CheckKind::PlanVariant) {
+        std::string wrong;
+        for (int i : {0, 1})
+          wrong += (i ? " || " : "") + words + "[" + std::to_string(program::kPlanHash + i) +
+                   "] != " + word(variant.planned->hash[i]);
+        return refuse_if(wrong, c);
+      }
+      const auto e = static_cast<std::size_t>(c.value);
+      if (!variant.planned->depends_on[e]) return;
+      const std::string extent = names_.of(program_.extents[e].name);
+      const std::string got =
+          "(int64_t)" + words + "[" + std::to_string(program::kPlanExtents + c.value) + "]";
+      refuse_if(got + " != " + extent, c, extent, got);
+    });
   }
 
   // A formula that overflows.
@@ -360,7 +470,18 @@ class Entry {
 
   void finish() {
     switch (kind_) {
-      case EntryKind::Run: return run_chosen();
+      case EntryKind::Run:
+      case EntryKind::RunPlanned:
+      case EntryKind::Plan: return run_chosen();
+      case EntryKind::PlanQuery:
+        refuse_if("plan_size == NULL || workspace_size == NULL",
+                  {CheckKind::NotNull, -1, -1, -1, 0, {}, true});
+        choose();
+        refuse_if("overflow || plan_overflow", {CheckKind::PlanSize, -1, -1, -1, 0, {}, true}, "0",
+                  "0", "TILEWRIGHT_OUT_OF_BOUNDS");
+        lines_.add("*plan_size = (size_t)plan_needed;");
+        lines_.add("*workspace_size = (size_t)needed;");
+        break;
       case EntryKind::Query: {
         refuse_if("workspace_size == NULL", {CheckKind::NotNull, -1, -1, -1, 0, {}, true});
         refuse_needed({CheckKind::WorkspaceSize, -1, -1, -1, 0, {}, true});
@@ -375,31 +496,99 @@ class Entry {
     lines_.add("return TILEWRIGHT_OK;");
   }
 
+  // The call with what the marks stand for. `buffers`: where those of the plan begin.
+  std::string call_text(std::string call, const std::string& workspace,
+                        const program::Planned* planned, const std::string& buffers) {
+    const auto put = [&](const std::string& mark, const std::string& text) {
+      for (auto at = call.find(mark); at != std::string::npos; at = call.find(mark))
+        call.replace(at, mark.size(), text);
+    };
+    put("$workspace", workspace);
+    for (std::size_t p = 0; p < data_.size(); ++p)
+      put("$" + std::string(program_.parameters[p].name.text()) + ";",
+          data_[p].empty() ? "NULL" : "(void *)" + data_[p]);
+    if (planned)
+      for (const program::PlanBuffer& buffer : planned->buffers) {
+        const std::string mark = "$" + std::string(buffer.name.text()) + ";";
+        if (call.find(mark) == std::string::npos) continue;
+        put(mark, "(void *)(" + buffers + " + " + plain_value(buffer.offset) + ")");
+      }
+    for (const ir::ExtentDecl& extent : program_.extents)
+      put("$" + std::string(extent.name.text()) + ";", names_.of(extent.name));
+    return call;
+  }
+
+  // A value that has been seen not to overflow.
+  std::string plain_value(Expr expr) {
+    const std::string text = body_.checked_value(expr, "rest");
+    return text == "0" ? text : "(" + text + ")";
+  }
+
+  void run_variant(std::size_t i) {
+    const program::Variant& variant = dispatch_.variants[i];
+    const KernelCalls& kernels = kernels_[i];
+    const std::string memory = "workspace != NULL ? (unsigned char *)workspace : none";
+    if (!variant.planned) {
+      if (kind_ == EntryKind::Plan) return lines_.add("return TILEWRIGHT_OK;");
+      return lines_.add("return " + call_text(kernels.whole, memory, nullptr, "") + ";");
+    }
+    const program::Planned& planned = *variant.planned;
+    const std::string head = std::to_string(head_bytes());
+    lines_.add("bool rest = false;");
+    lines_.add("(void)rest;");
+    if (kind_ == EntryKind::Plan) return make_plan(planned, kernels);
+    if (kind_ == EntryKind::RunPlanned) {
+      // The kernel reads it alone.
+      lines_.add("unsigned char *const buffers = (unsigned char *)(uintptr_t)plan + " + head + ";");
+      lines_.add("return " + call_text(kernels.run, memory, &planned, "buffers") + ";");
+      return;
+    }
+    lines_.add("unsigned char *const buffers = " + memory + ";");
+    leave_unless(call_text(kernels.plan, "buffers", &planned, "buffers"));
+    lines_.add("return " + call_text(kernels.run, "buffers + " + plain_value(planned.bytes),
+                                     &planned, "buffers") + ";");
+  }
+
+  void leave_unless(const std::string& call) {
+    lines_.add("status = " + call + ";");
+    lines_.add("if (status < 0) return status;");
+  }
+
+  // The head is written last: what was cancelled is no plan.
+  void make_plan(const program::Planned& planned, const KernelCalls& kernels) {
+    const auto put_word = [&](int at, const std::string& value) {
+      lines_.add("words[" + std::to_string(at) + "] = " + value + ";");
+    };
+    lines_.add("uint64_t *const words = (uint64_t *)plan;");
+    lines_.add("unsigned char *const buffers = (unsigned char *)plan + " +
+               std::to_string(head_bytes()) + ";");
+    put_word(0, "0");
+    leave_unless(call_text(kernels.plan, "none", &planned, "buffers"));
+    for (int i : {0, 1}) put_word(program::kPlanHash + i, word(planned.hash[i]));
+    put_word(program::kPlanBytes, "(uint64_t)plan_needed");
+    for (std::size_t e = 0; e < program_.extents.size(); ++e)
+      put_word(program::kPlanExtents + static_cast<int>(e),
+               planned.depends_on[e] ? "(uint64_t)" + names_.of(program_.extents[e].name)
+                                     : "UINT64_MAX");
+    put_word(0, word(program::kPlanMagic));
+    lines_.add("return TILEWRIGHT_OK;");
+  }
+
   void run_chosen() {
-    if (!has_workspace()) {
+    if (!has_workspace() && kind_ != EntryKind::Plan) {
       lines_.add("(void)workspace;");
       lines_.add("(void)workspace_size;");
     }
-    if (dispatch_.variants.size() > 1) choose();
-    const auto uses_workspace = [](const std::string& call) {
-      return call.find("$workspace") != std::string::npos;
+    if (dispatch_.variants.size() > 1 || dispatch_.has_plan()) choose();
+    const auto uses_workspace = [](const KernelCalls& calls) {
+      return (calls.whole + calls.plan + calls.run).find("$workspace") != std::string::npos;
     };
-    if (std::any_of(kernel_calls_.begin(), kernel_calls_.end(), uses_workspace))
+    const bool buffers = dispatch_.has_plan() && kind_ == EntryKind::Run;
+    if (buffers || std::any_of(kernels_.begin(), kernels_.end(), uses_workspace))
       lines_.add("_Alignas(64) unsigned char none[64];  /* what an empty workspace points to */");
-    for (std::size_t i = 0; i < kernel_calls_.size(); ++i) {
-      std::string call = kernel_calls_[i];
-      const auto put = [&](const std::string& mark, const std::string& text) {
-        for (auto at = call.find(mark); at != std::string::npos; at = call.find(mark))
-          call.replace(at, mark.size(), text);
-      };
-      put("$workspace", "workspace != NULL ? (unsigned char *)workspace : none");
-      for (std::size_t p = 0; p < data_.size(); ++p)
-        put("$" + std::to_string(p) + ";", "(void *)" + data_[p]);
-      for (const ir::ExtentDecl& extent : program_.extents)
-        put("$" + std::string(extent.name.text()) + ";", names_.of(extent.name));
-      const bool last = i + 1 == kernel_calls_.size();
-      lines_.add((last ? "" : "if (" + hold(i) + ") ") + std::string("return ") + call + ";");
-    }
+    if (kernels_.size() == 1 && !dispatch_.has_plan()) return run_variant(0);
+    std::size_t i = 0;
+    for_chosen([&](const program::Variant&) { run_variant(i++); });
   }
 
   // ---- explain ----
@@ -489,7 +678,7 @@ class Entry {
         put_condition(variant.guard[g]);
       }
       put(variant.guard.empty() ? "every size\\n" : "\\n");
-      taken += (taken.empty() ? "" : " || ") + hold(i);
+      if (!last) taken += (taken.empty() ? "" : " || ") + hold(i);
     }
     put("workspace: ");
     lines_.open("if (overflow) {");
@@ -498,6 +687,10 @@ class Entry {
     put_number("needed");
     put(" bytes\\n");
     lines_.close();
+    if (!dispatch_.has_plan()) return;
+    put("plan: ");
+    put_number("plan_overflow ? -1 : plan_needed");
+    put(" bytes\\n");
   }
 
   FileState& state_;
@@ -505,7 +698,7 @@ class Entry {
   const program::Program& program_;
   const program::Contract& contract_;
   EntryKind kind_;
-  std::vector<std::string> kernel_calls_;
+  const std::vector<KernelCalls>& kernels_;
   mutable Names names_;
   Body body_;
   Lines lines_;
@@ -519,8 +712,8 @@ class Entry {
 }  // namespace
 
 std::string emit_entry(FileState& state, const program::Dispatch& dispatch, EntryKind kind,
-                       std::vector<std::string> kernel_calls) {
-  return Entry(state, dispatch, kind, std::move(kernel_calls)).emit();
+                       const std::vector<KernelCalls>& kernels) {
+  return Entry(state, dispatch, kind, kernels).emit();
 }
 
 }  // namespace tilewright::c_target
