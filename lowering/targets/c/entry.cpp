@@ -361,6 +361,7 @@ class Entry {
         lines_.close();
       }
     }
+    if (kind_ == EntryKind::Run && !has_workspace()) return;
     lines_.add("bool overflow = false;");
     lines_.add("int64_t needed;");
     for_chosen([&](const program::Variant& variant) {
@@ -615,7 +616,9 @@ class Entry {
   void begin_explain() {
     state_.prelude.use("tw_text");
     lines_.add("struct tw_text out = {text, text == NULL ? 0 : text_size, 0};");
-    lines_.add("tilewright_error detail = {.struct_size = sizeof detail};");
+    // What is not read stays as it is: to clear it all a compiler may call memset.
+    lines_.add("tilewright_error detail;");
+    lines_.add("detail.struct_size = sizeof detail;");
     lines_.add(
         "tilewright_call asked = {.struct_size = sizeof asked, .executor = NULL, .error = "
         "&detail};");

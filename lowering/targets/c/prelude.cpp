@@ -47,6 +47,8 @@ std::string instantiate(std::string_view text, const Suffix& at) {
 std::optional<std::string> find_text(std::string_view name) {
   for (const Helper& helper : kHelpers)
     if (helper.name == name) return std::string(helper.text.substr(1));
+  for (const Helper& helper : kExplainHelpers)
+    if (helper.name == name) return std::string(helper.text.substr(1));
   for (const Helper& family : kFamilies) {
     // "tw_add_$", or "tw_to_$_f32" with the suffix in the middle.
     const auto mark = family.name.find('$');
