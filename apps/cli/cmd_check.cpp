@@ -56,6 +56,7 @@ class Check final : public Verb {
       if (!work.check_guards(bindings)) return kExitDiagnostics;
       options_.sizes.push_back(bindings);
     }
+    options_.derived = work.derived();
     const auto report =
         session.take(check::check_program(work.context(), work.algorithm(), program, options_),
                      work.algorithm_source());

@@ -72,8 +72,9 @@ class Compile final : public Verb {
       return kExitDiagnostics;
     std::optional<host::Target> target;
     if (!for_c) {
-      target = variants_ ? target_of_machine(session, variants_->machine(), variants_->machine_path())
-                         : find_target(session, work);
+      target = variants_
+                   ? target_of_machine(session, variants_->machine(), variants_->machine_path())
+                   : find_target(session, work);
       if (!target) return kExitDiagnostics;
     }
     if (!work.fix_extents()) return kExitDiagnostics;
@@ -119,6 +120,7 @@ class Compile final : public Verb {
     }
     if (variants_) return variants_->check(check_);
     session.progress("checking against the algorithm");
+    check_.derived = work.derived();
     auto report =
         session.take(check::check_program(work.context(), work.algorithm(), work.program(), check_),
                      work.algorithm_source());
@@ -200,8 +202,8 @@ class Compile final : public Verb {
     std::vector<std::string> read = work.files_read();
     read.insert(read.end(), schedules_.begin(), schedules_.end());
     for (const OutputFile& file : files)
-      if (!session.take(check_not_read((std::filesystem::path(folder_) / file.name).string(),
-                                       read)))
+      if (!session.take(
+              check_not_read((std::filesystem::path(folder_) / file.name).string(), read)))
         return kExitDiagnostics;
     if (!session.take(write_files(folder_, files))) return kExitDiagnostics;
     print_report(session, work, target ? target->name : std::string(c_target::kName), files);
@@ -228,9 +230,9 @@ class Compile final : public Verb {
     if (!json_) {
       std::string names;
       for (const OutputFile& file : files) names += (names.empty() ? "" : " ") + file.name;
-      session.progress(names + ": " + target + ", " +
-                       (variants_ ? variants_->names()
-                                  : check::verdict_line(work.program(), report_)));
+      session.progress(
+          names + ": " + target + ", " +
+          (variants_ ? variants_->names() : check::verdict_line(work.program(), report_)));
       return;
     }
     Json list = Json::array();

@@ -61,7 +61,8 @@ bool Variants::lower(std::string_view without) {
   }
   table_ = *std::move(table);
   for (One& one : all_) {
-    auto program = work_.lower_schedule(one.schedule, one.source ? &*one.source : nullptr, without);
+    auto program = work_.lower_schedule(one.schedule, one.source ? &*one.source : nullptr, without,
+                                       &one.derived);
     if (!program) return false;
     one.program = *std::move(program);
   }
@@ -73,6 +74,7 @@ bool Variants::check(const check::Options& options) {
     One& one = all_[i];
     session_.progress("checking " + one.name() + " against the algorithm");
     check::Options own = options;
+    own.derived = one.derived ? &*one.derived : nullptr;
     for (const build::DecisionTable::Boundary& boundary : table_.boundaries)
       if (boundary.row == i) own.more_sizes.push_back(boundary.sizes);
     auto report =
@@ -91,8 +93,8 @@ bool Variants::check(const check::Options& options) {
         checked ? Code::PartNotReached : Code::NotChecked,
         {},
         checked ? "the check reached only a part of the program of " + in_backticks(one.name())
-                : "the program of " + in_backticks(one.name()) + " was not checked: " +
-                      one.report.reason,
+                : "the program of " + in_backticks(one.name()) +
+                      " was not checked: " + one.report.reason,
         "raise --check-budget, leave extents open, or give --no-check",
         {}};
     for (const check::Unreached& open : one.report.unreached)
@@ -108,8 +110,7 @@ void Variants::leave_unchecked(const std::string& reason) {
 
 Result<program::Dispatch> Variants::dispatch() {
   std::vector<program::Variant> variants;
-  for (const One& one : all_)
-    variants.push_back({one.name(), one.schedule.guards, one.program});
+  for (const One& one : all_) variants.push_back({one.name(), one.schedule.guards, one.program});
   TILEWRIGHT_TRY(dispatch, program::derive_dispatch(work_.context(), std::move(variants)));
   // The table that is built evaluates guards; the one that was judged is made of polyhedra.
   for (const build::DecisionTable::Boundary& boundary : table_.boundaries) {
@@ -132,8 +133,8 @@ void Variants::describe(artifact::Origin& origin) const {
     texts += text;
     const std::string verdict = check::verdict_line(one.program, one.report);
     origin.verdict += (i == 0 ? "" : "; ") + one.name() + ": " + verdict;
-    origin.variants.push_back({content_hash(text), table_.sizes[i], verdict,
-                               check::to_json(one.program, one.report)});
+    origin.variants.push_back(
+        {content_hash(text), table_.sizes[i], verdict, check::to_json(one.program, one.report)});
   }
   origin.schedule_name = names();
   origin.schedule_hash = content_hash(texts);

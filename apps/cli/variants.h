@@ -40,6 +40,7 @@ class Variants {
     std::optional<Source> source;  // none of `generic`
     tree::Schedule schedule;
     program::Program program;
+    std::optional<ir::Algorithm> derived;  // by its algebraic steps, where they round otherwise
     check::Report report;
     std::string name() const { return std::string(schedule.name.text()); }
   };

@@ -16,6 +16,7 @@
 #include "lowering/program/verify.h"
 #include "schedules/directives/text.h"
 #include "schedules/polyhedra/check_reads.h"
+#include "schedules/tree/derive.h"
 
 namespace tilewright::cli {
 
@@ -224,7 +225,7 @@ bool Work::check_guards(const ir::Bindings& sizes) {
 }
 
 bool Work::lower(std::string_view without) {
-  auto program = lower_schedule(schedule_, schedule_source(), without);
+  auto program = lower_schedule(schedule_, schedule_source(), without, &derived_);
   if (!program) return false;
   program_ = *std::move(program);
   return true;
@@ -232,9 +233,14 @@ bool Work::lower(std::string_view without) {
 
 std::optional<program::Program> Work::lower_schedule(const tree::Schedule& schedule,
                                                      const Source* source,
-                                                     std::string_view without) {
+                                                     std::string_view without,
+                                                     std::optional<ir::Algorithm>* derived) {
   if (!session_.take(poly::check_reads(polyhedra_, algorithm_), algorithm_source()))
     return std::nullopt;
+  if (tree::rounds_otherwise(algorithm_, schedule.tree.algebra)) {
+    *derived = session_.take(tree::derive(context_, algorithm_, schedule.tree.algebra), source);
+    if (!*derived) return std::nullopt;
+  }
   times_.clear();
   const double begin = now();
   auto built = session_.take(build::build(context_, polyhedra_, algorithm_, schedule),

@@ -49,15 +49,18 @@ class Work {
   bool lower(std::string_view without = "");
   // A schedule of the algorithm, and the text it is read from; for several of them beside the one of the options.
   std::optional<tree::Schedule> read_schedule(const std::string& path, std::optional<Source>* text);
-  // `source`: the schedule's text, or null.
+  // `source`: the schedule's text, or null. `derived` as derived() says.
   std::optional<program::Program> lower_schedule(const tree::Schedule& schedule,
-                                                 const Source* source, std::string_view without);
+                                                 const Source* source, std::string_view without,
+                                                 std::optional<ir::Algorithm>* derived);
   // load_algorithm to lower.
   bool load_and_lower(const std::string& machine);
 
   ir::Context& context() { return context_; }
   poly::Context& polyhedra() { return polyhedra_; }
   const ir::Algorithm& algorithm() const { return algorithm_; }
+  // What the schedule's algebraic steps make of it, where they round otherwise; else null.
+  const ir::Algorithm* derived() const { return derived_ ? &*derived_ : nullptr; }
   const tree::Schedule& schedule() const { return schedule_; }
   const program::Program& program() const { return program_; }
   const Source* algorithm_source() const {
@@ -99,6 +102,7 @@ class Work {
   ir::Context context_;
   poly::Context polyhedra_;
   ir::Algorithm algorithm_;
+  std::optional<ir::Algorithm> derived_;
   std::string algorithm_hash_;
   tree::Schedule schedule_;
   program::Program program_;

@@ -24,8 +24,13 @@ inline Wide wide(ScalarType type, std::int64_t x) {
                                  : static_cast<Wide>(x);
 }
 
+// Products of the largest u64 do not fit 128 bits with a sign: then all that a type may make of them.
 inline IntRange int_product(IntRange a, IntRange b) {
-  const Wide p[] = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
+  constexpr Wide kFar = Wide{1} << 126;
+  const Wide factors[4][2] = {{a.low, b.low}, {a.low, b.high}, {a.high, b.low}, {a.high, b.high}};
+  Wide p[4];
+  for (int i = 0; i < 4; ++i)
+    if (__builtin_mul_overflow(factors[i][0], factors[i][1], &p[i])) return {-kFar, kFar};
   return {*std::min_element(p, p + 4), *std::max_element(p, p + 4)};
 }
 

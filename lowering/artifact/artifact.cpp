@@ -151,8 +151,7 @@ Result<Artifact> make_artifact(ir::Context& context, const program::Dispatch& di
                                const llvm_wall::CompileOptions& options) {
   const std::string name(dispatch.interface.name.text());
   TILEWRIGHT_CHECK_OK(check_function_name(name));
-  TILEWRIGHT_TRY(object,
-                 llvm_wall::compile_function(context, dispatch, target.options, options));
+  TILEWRIGHT_TRY(object, llvm_wall::compile_function(context, dispatch, target.options, options));
   TILEWRIGHT_TRY(library, llvm_wall::write_archive({{name + ".o", object.bytes}}));
   Artifact artifact;
   artifact.library_name = "lib" + name + ".a";

@@ -33,7 +33,8 @@ struct Origin {
   std::string schedule_hash;
   std::string verdict;  // "checked for sizes M=1 N=7, ..."
   Json check;  // how the verdict came about; null: nothing to say
-  std::vector<VariantOrigin> variants = {};  // of a function with several, in the order of its table
+  std::vector<VariantOrigin> variants =
+      {};  // of a function with several, in the order of its table
 };
 
 // What the files are for, in the words of header and manifest.

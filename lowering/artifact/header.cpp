@@ -48,7 +48,8 @@ std::string plan_declarations(const program::Program& program) {
 
 std::string guard_text(const program::Variant& variant) {
   std::string text;
-  for (ir::Expr condition : variant.guard) text += (text.empty() ? "" : ", ") + ir::print(condition);
+  for (ir::Expr condition : variant.guard)
+    text += (text.empty() ? "" : ", ") + ir::print(condition);
   return text.empty() ? "every size" : text;
 }
 
@@ -140,10 +141,14 @@ std::string make_header(const program::Dispatch& dispatch, const TargetFacts& ta
       "\n/* Stores the bytes of workspace that a call with these shapes needs. Reads no data. */\n";
   text += declaration(program, "_query", "size_t *workspace_size");
   text +=
-      "\n/* Writes lines of text: the sizes, the variant that a call runs and why, the workspace, and the\n"
-      " * check that refuses the call, if one does. Returns the status of a call with these arguments\n"
-      " * and a workspace that is large enough; values declared injective are not looked at. The text\n"
-      " * is cut to fit text_size and terminated; *text_length, if not null, gets its whole length.\n"
+      "\n/* Writes lines of text: the sizes, the variant that a call runs and why, the workspace, "
+      "and the\n"
+      " * check that refuses the call, if one does. Returns the status of a call with these "
+      "arguments\n"
+      " * and a workspace that is large enough; values declared injective are not looked at. The "
+      "text\n"
+      " * is cut to fit text_size and terminated; *text_length, if not null, gets its whole "
+      "length.\n"
       " * Writes no tensor, allocates nothing, prints nothing. */\n";
   text += declaration(program, "_explain", "char *text, size_t text_size, size_t *text_length");
   if (dispatch.has_plan()) text += plan_declarations(program);

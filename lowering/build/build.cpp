@@ -10,6 +10,7 @@
 #include "frontend/ir/walk.h"
 #include "lowering/build/builder.h"
 #include "lowering/build/shared_bytes.h"
+#include "schedules/tree/derive.h"
 
 namespace tilewright::build {
 
@@ -64,6 +65,7 @@ Builder::Builder(ir::Context& context_in, poly::Context& polyhedra_in,
       algorithm(algorithm_in),
       schedule(schedule_in),
       ranges(extent_ranges(algorithm_in)),
+      facts(algorithm_in),
       equations_(algorithm_in.equations) {
   for (const ir::ExtentDecl& extent : algorithm.extents) used_names_.insert(extent.name);
   for (const ir::Input& input : algorithm.inputs) used_names_.insert(input.name);
@@ -86,6 +88,19 @@ void Builder::declare_loop(Symbol var, Expr lower, Expr upper) {
   ir::Interval range{lo.lo, std::nullopt};
   if (hi.hi) range.hi = *hi.hi - 1;
   ranges[var] = range;
+}
+
+Result<Stmt> Builder::under(Expr condition, const std::function<Result<Stmt>()>& emit) {
+  const ir::Ranges ranges_before = ranges;
+  const Facts facts_before = facts;
+  facts.add(condition);
+  for (const auto& [name, range] : facts.ranges) ranges[name] = range;
+  conditions.push_back(condition);
+  Result<Stmt> out = emit();
+  conditions.pop_back();
+  facts = facts_before;
+  ranges = ranges_before;
+  return out;
 }
 
 const ir::Equation* Builder::equation(Symbol nest) const {
@@ -195,7 +210,35 @@ std::vector<Expr> Builder::buffer_index(const Env& env, Symbol tensor,
         break;
     }
   }
-  return index;
+  return swizzled(*binding.stage, std::move(index));
+}
+
+// Without an operation on bits of an index: bit b of x is (x / 2^b) mod 2, and two bits differ when their sum is
+// odd. So the index stays quasi-affine, for the analyses and the proof.
+std::vector<Expr> Builder::swizzled(const tree::Stage& stage, std::vector<Expr> components) const {
+  const auto at = [&](Symbol name) -> Expr& {
+    const auto part = std::find_if(stage.layout.begin(), stage.layout.end(),
+                                   [&](const auto& p) { return p.name == name; });
+    return components[static_cast<std::size_t>(part - stage.layout.begin())];
+  };
+  const Expr two = context.index(2);
+  const auto bit = [&](Expr value, int number) {
+    return context.floor_mod(context.floor_div(value, context.index(std::int64_t{1} << number)),
+                             two);
+  };
+  for (const tree::Swizzle& s : stage.swizzles) {
+    const Expr before = at(s.target);
+    const Expr source = at(s.source);
+    Expr after = before;
+    for (int i = 0; i < s.bits; ++i) {
+      const Expr own = bit(before, s.target_bit + i);
+      const Expr flipped = context.floor_mod(context.add(own, bit(source, s.source_bit + i)), two);
+      const Expr weight = context.index(std::int64_t{1} << (s.target_bit + i));
+      after = context.add(after, context.mul(context.sub(flipped, own), weight));
+    }
+    at(s.target) = simplify(after);
+  }
+  return components;
 }
 
 Expr Builder::read(const Env& env, Symbol tensor, const std::vector<Expr>& cell) const {
@@ -253,8 +296,50 @@ Result<Stmt> Builder::emit_roots(std::size_t first, Env& env) {
   return program::make_block(context, both);
 }
 
+Result<Ok> Builder::fits_host() const {
+  const auto absent = [&](Span place, std::string message, std::string remedy, std::string wanted) {
+    return refuse(place, std::move(message) + ", and a function of the host has none",
+                  std::move(remedy), {{"wants", std::move(wanted)}, {"machine", schedule.machine}});
+  };
+  for (const tree::Nest& nest : schedule.tree.nests) {
+    const std::string name = "`" + std::string(nest.name.text()) + "`";
+    for (const tree::Loop& loop : nest.loops) {
+      const std::string path =
+          "`" + std::string(nest.name.text()) + "." + std::string(loop.name.text()) + "`";
+      if (loop.scope != tree::Scope::None)
+        return absent(loop.bound.span, "loop " + path + " is bound to agents of a device",
+                      "use `parallel` and `vectorize`", std::string(tree::scope_text(loop.scope)));
+      if (!loop.roles.empty())
+        return absent(loop.roles[0].place.span, "loop " + path + " is run by roles of a device",
+                      "drop `roles`", "role " + std::string(loop.roles[0].name.text()));
+      if (!loop.pipeline.empty())
+        return absent(loop.pipeline[0].place.span,
+                      "loop " + path + " has a pipeline for copies that run ahead",
+                      "drop `pipeline`", "pipeline");
+    }
+    if (nest.kernel.valid())
+      return absent(nest.launched.span, name + " is in a launch of a device", "drop `kernel`",
+                    "kernel " + std::string(nest.kernel.text()));
+    if (nest.space != tree::Space::None)
+      return absent(nest.registered.span, name + " is kept in a memory of a device",
+                    "keep it in registers, or leave its place to build",
+                    std::string(tree::space_text(nest.space)));
+    if (nest.is_async)
+      return absent(nest.made_async.span, name + " is copied by a unit of its own",
+                    "drop `async`: the copy then runs where it stands", "async");
+    if (nest.ring > 1)
+      return absent(nest.ringed.span, name + " has several buffers for copies that run ahead",
+                    "drop `ring`", "ring " + std::to_string(nest.ring));
+  }
+  if (!schedule.tree.sets.empty())
+    return absent(schedule.tree.sets[0].place.span, "a set runs nests on agents of a device",
+                  "drop `set`: they then run one after the other", "set");
+  return Ok{};
+}
+
 Result<program::Program> Builder::run() {
   TILEWRIGHT_CHECK_OK(tree::verify(algorithm, schedule.tree));
+  TILEWRIGHT_CHECK_OK(fits_host());
   inline_equations();
   program::Program out;
   out.name = algorithm.name;
@@ -285,7 +370,9 @@ Result<program::Program> Builder::run() {
 
 Result<program::Program> build(ir::Context& context, poly::Context& polyhedra,
                                const ir::Algorithm& algorithm, const tree::Schedule& schedule) {
-  auto built = Builder(context, polyhedra, algorithm, schedule).run();
+  // Derived again, since a caller may have fixed extents.
+  TILEWRIGHT_TRY(derived, tree::derive(context, algorithm, schedule.tree.algebra));
+  auto built = Builder(context, polyhedra, derived, schedule).run();
   if (built.ok()) return built;
   // What no word of the schedule is to blame for is shown at its name.
   Failure failure = std::move(built).failure();

@@ -65,6 +65,9 @@ class Builder {
 
   Result<program::Program> run();
 
+  // What `emit` makes where the condition on extents holds: it is known there.
+  Result<Stmt> under(Expr condition, const std::function<Result<Stmt>()>& emit);
+
   // A name that the Program does not have yet: `wanted`, or `wanted_2`, ...
   Symbol fresh(std::string_view wanted);
   Expr simplify(Expr expr) const { return ir::simplify(context, expr, ranges); }
@@ -74,6 +77,8 @@ class Builder {
   Expr read(const Env& env, Symbol tensor, const std::vector<Expr>& cell) const;
   std::vector<Expr> buffer_index(const Env& env, Symbol tensor, const std::vector<Expr>& cell,
                                  Symbol* buffer) const;
+  // The place in the buffer of a staged copy: components of its layout as its swizzles move them.
+  std::vector<Expr> swizzled(const tree::Stage& stage, std::vector<Expr> components) const;
   // How many cells of each dimension of a buffer of the Program are sure to hold a value; null when it is
   // neither bound nor a parameter.
   const std::vector<Expr>* filled_cells(const Env& env, Symbol buffer) const;
@@ -116,6 +121,9 @@ class Builder {
   const ir::Algorithm& algorithm;
   const tree::Schedule& schedule;
   ir::Ranges ranges;
+  Facts facts;  // of extents
+  std::vector<Expr>
+      conditions;  // that hold where code is being emitted, beyond requirements and guards
   // The longest loop that is to be unrolled so far.
   struct Unrolled {
     std::int64_t length = 0;
@@ -124,6 +132,8 @@ class Builder {
   } unrolled;
 
  private:
+  // Refuses what no Program of one host function states.
+  Result<Ok> fits_host() const;
   void inline_equations();
   Binding own_binding(const tree::Nest& nest, Symbol tensor, const Region& region);
   Result<Stmt> emit_roots(std::size_t first, Env& env);

@@ -69,14 +69,14 @@ class Decider {
       const poly::Region one = poly::region_of(schedule.guards[i]);
       region = poly::meet(region, one);
       if (one.exact && region.exact) continue;
-      return fail(Diagnostic{
-          Code::GuardNotAffine,
-          i < schedule.guard_spans.size() ? schedule.guard_spans[i] : schedule.span,
-          "whether a schedule is ever chosen cannot be decided by the guard " +
-              in_backticks(ir::print(schedule.guards[i])),
-          "compare sums of extents with constant factors, and divide by constants alone",
-          {},
-          {{"schedule", std::string(schedule.name.text())}}});
+      return fail(
+          Diagnostic{Code::GuardNotAffine,
+                     i < schedule.guard_spans.size() ? schedule.guard_spans[i] : schedule.span,
+                     "whether a schedule is ever chosen cannot be decided by the guard " +
+                         in_backticks(ir::print(schedule.guards[i])),
+                     "compare sums of extents with constant factors, and divide by constants alone",
+                     {},
+                     {{"schedule", std::string(schedule.name.text())}}});
     }
     return Set(space_, std::move(region.pieces));
   }

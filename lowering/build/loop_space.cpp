@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lowering/build/loop_space.h"
 
+#include <numeric>
+
 #include "frontend/ir/facts.h"
 #include "frontend/ir/index_math.h"
 #include "frontend/ir/walk.h"
@@ -16,13 +18,70 @@ ir::Ranges extent_ranges(const ir::Algorithm& algorithm) {
   return ranges;
 }
 
-LoopSpace::LoopSpace(ir::Context& context, const ir::Algorithm& algorithm, const tree::Nest& nest,
+Facts::Facts(const ir::Algorithm& algorithm) : ranges(extent_ranges(algorithm)) {
+  for (const ir::ExtentDecl& extent : algorithm.extents)
+    multiple_of[extent.name] = extent.multiple_of;
+}
+
+void Facts::add(Expr condition) {
+  const auto* op = condition.as<ir::Op>();
+  if (!op || op->args.size() != 2) return;
+  if (op->op == OpCode::And) {
+    add(op->args[0]);
+    add(op->args[1]);
+    return;
+  }
+  const auto constant = [](Expr e) {
+    const auto* node = e.as<ir::IntConst>();
+    return node ? std::optional(node->value) : std::nullopt;
+  };
+  Expr left = op->args[0];
+  Expr right = op->args[1];
+  OpCode code = op->op;
+  if (constant(left)) {
+    std::swap(left, right);
+    code = code == OpCode::Lt   ? OpCode::Gt
+           : code == OpCode::Le ? OpCode::Ge
+           : code == OpCode::Gt ? OpCode::Lt
+           : code == OpCode::Ge ? OpCode::Le
+                                : code;
+  }
+  const auto value = constant(right);
+  if (!value) return;
+  if (const auto* mod = left.as<ir::Op>(); mod && mod->op == OpCode::Mod) {
+    const auto* extent = mod->args[0].as<ir::Extent>();
+    const auto divisor = constant(mod->args[1]);
+    if (!extent || code != OpCode::Eq || *value != 0 || !divisor || *divisor <= 0) return;
+    std::int64_t& known = multiple_of.try_emplace(extent->name, 1).first->second;
+    std::int64_t both = 0;
+    if (!__builtin_mul_overflow(known / std::gcd(known, *divisor), *divisor, &both)) known = both;
+    return;
+  }
+  const auto* extent = left.as<ir::Extent>();
+  if (!extent) return;
+  ir::Interval& range = ranges[extent->name];
+  const auto at_least = [&](std::int64_t bound) {
+    range.lo = std::max(range.lo.value_or(bound), bound);
+  };
+  const auto at_most = [&](std::int64_t bound) {
+    range.hi = std::min(range.hi.value_or(bound), bound);
+  };
+  switch (code) {
+    case OpCode::Ge: at_least(*value); break;
+    case OpCode::Gt: at_least(*value + 1); break;
+    case OpCode::Le: at_most(*value); break;
+    case OpCode::Lt: at_most(*value - 1); break;
+    case OpCode::Eq:
+      at_least(*value);
+      at_most(*value);
+      break;
+    default: break;
+  }
+}
+
+LoopSpace::LoopSpace(ir::Context& context, const Facts& facts, const tree::Nest& nest,
                      std::vector<Dimension> dimensions)
-    : context_(context),
-      algorithm_(algorithm),
-      nest_(nest),
-      dimensions_(std::move(dimensions)),
-      ranges_(extent_ranges(algorithm)) {
+    : context_(context), facts_(facts), nest_(nest), dimensions_(std::move(dimensions)) {
   for (std::size_t i = 0; i < dimensions_.size(); ++i)
     names_[dimensions_[i].name].dimension = static_cast<int>(i);
   for (std::size_t i = 0; i < nest_.steps.size(); ++i) {
@@ -153,8 +212,8 @@ Expr LoopSpace::max_extent(Symbol symbol) const {
 }
 
 std::optional<std::int64_t> LoopSpace::constant_extent(Symbol symbol) const {
-  const ir::Interval bound = ir::interval(max_extent(symbol), ranges_);
-  const Expr simple = ir::simplify(context_, max_extent(symbol), ranges_);
+  const ir::Interval bound = ir::interval(max_extent(symbol), facts_.ranges);
+  const Expr simple = ir::simplify(context_, max_extent(symbol), facts_.ranges);
   std::optional<std::int64_t> length;
   if (const auto* known = simple.as<ir::IntConst>()) length = known->value;
   if (bound.lo && bound.lo == bound.hi) length = bound.lo;
@@ -257,8 +316,11 @@ bool LoopSpace::divisible(Expr expr, std::int64_t by) const {
   for (const auto& [atom, coefficient] : form->terms) {
     if (coefficient % by == 0) continue;
     const auto* extent = atom.as<ir::Extent>();
-    const ir::ExtentDecl* decl = extent ? algorithm_.find_extent(extent->name) : nullptr;
-    if (!decl || (decl->multiple_of * coefficient) % by != 0) return false;
+    const auto known = extent ? facts_.multiple_of.find(extent->name) : facts_.multiple_of.end();
+    std::int64_t step = 0;
+    if (known == facts_.multiple_of.end() ||
+        __builtin_mul_overflow(known->second, coefficient, &step) || step % by != 0)
+      return false;
   }
   return true;
 }

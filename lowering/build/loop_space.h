@@ -35,9 +35,20 @@ struct LoopValues {
   std::set<int> full_splits;  // indices into Nest::steps
 };
 
+// What is known of the extents where code is emitted: what the algorithm declares, and conditions around.
+struct Facts {
+  ir::Ranges ranges;
+  std::unordered_map<Symbol, std::int64_t> multiple_of;
+
+  explicit Facts(const ir::Algorithm& algorithm);
+  // A condition that holds too; of one that is no conjunction of comparisons, nothing is learnt.
+  void add(Expr condition);
+};
+
 class LoopSpace {
  public:
-  LoopSpace(ir::Context& context, const ir::Algorithm& algorithm, const tree::Nest& nest,
+  // Follows `facts` as they change.
+  LoopSpace(ir::Context& context, const Facts& facts, const tree::Nest& nest,
             std::vector<Dimension> dimensions);
 
   const std::vector<Dimension>& dimensions() const { return dimensions_; }
@@ -111,11 +122,10 @@ class LoopSpace {
   void add_overruns(Symbol symbol, bool exact, const LoopValues& values, Overruns& out) const;
 
   ir::Context& context_;
-  const ir::Algorithm& algorithm_;
+  const Facts& facts_;
   const tree::Nest& nest_;
   std::vector<Dimension> dimensions_;
   std::unordered_map<Symbol, Name> names_;
-  ir::Ranges ranges_;
   std::function<Expr(Expr)> reads_;
 };
 

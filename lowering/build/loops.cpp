@@ -58,6 +58,17 @@ tree::Loop NestEmitter::plain_loop(std::size_t index) const {
 }
 
 Result<Stmt> NestEmitter::loop(std::size_t index, Point& point, const Continue& body) {
+  const tree::Loop& l = nest_.loops[index];
+  TILEWRIGHT_TRY(out, one_version(index, point, body));
+  for (auto version = l.versions.rbegin(); version != l.versions.rend(); ++version) {
+    TILEWRIGHT_TRY(special,
+                   builder_.under(*version, [&] { return one_version(index, point, body); }));
+    out = program::make_if(context_, *version, special, out);
+  }
+  return out;
+}
+
+Result<Stmt> NestEmitter::one_version(std::size_t index, Point& point, const Continue& body) {
   const tree::Loop l = plain_loop(index);
   const Expr zero = context_.index(0);
   if (is_constant_kind(l.kind)) {
@@ -87,7 +98,7 @@ Result<Stmt> NestEmitter::loop(std::size_t index, Point& point, const Continue& 
     Point on_data = point;
     const std::vector<Expr> guards = take_guards(on_data);
     if (!guards.empty()) {
-      TILEWRIGHT_TRY(inside, loop(index, on_data, body));
+      TILEWRIGHT_TRY(inside, one_version(index, on_data, body));
       return guarded(guards, inside);
     }
   }
@@ -121,7 +132,12 @@ Symbol NestEmitter::enter(const tree::Loop& l, Point& point, Expr lower, Expr up
 Result<Stmt> NestEmitter::one_loop(const tree::Loop& l, Point point, Expr lower, Expr upper,
                                    bool constant, const Continue& body) {
   const Symbol var = enter(l, point, lower, upper, constant);
+  TILEWRIGHT_TRY(first, prefetches(l, point, upper));
   TILEWRIGHT_TRY(inside, body(point));
+  if (first) {
+    const Stmt both[] = {first, inside};
+    inside = program::make_block(context_, both);
+  }
   return program::make_for(context_, program_kind(l.kind), var, lower, upper, inside);
 }
 

@@ -57,14 +57,19 @@ class NestEmitter {
  private:
   // loops.cpp
   Result<Stmt> level(std::size_t depth, Point& point);
-  // One loop of the nest around `body`; a peeled loop gives two.
+  // One loop of the nest around `body`; a peeled loop gives two, a specialized one a copy for each version.
   Result<Stmt> loop(std::size_t index, Point& point, const Continue& body);
+  Result<Stmt> one_version(std::size_t index, Point& point, const Continue& body);
   Result<Stmt> one_loop(const tree::Loop& loop, Point point, Expr lower, Expr upper, bool constant,
                         const Continue& body);
   // Gives the loop a value at the point, and adds the guards that it brings.
   Symbol enter(const tree::Loop& loop, Point& point, Expr lower, Expr upper, bool constant);
   // The loop as it is emitted: of a tensorized one, where its tile is partial or no instruction takes part.
   tree::Loop plain_loop(std::size_t index) const;
+  // Requests for what the iteration some way ahead reads: one for each line of each row.
+  Result<Stmt> prefetches(const tree::Loop& loop, const Point& point, Expr upper);
+  Result<Stmt> prefetch(const tree::Prefetch& ahead, const tree::Loop& loop, const Point& point,
+                        Expr upper);
   // The nests placed at a loop, then `body`.
   Result<Stmt> with_placed(std::size_t loop, Point& point, const Continue& body);
   Result<Stmt> placed(const std::vector<const tree::Nest*>& nests, std::size_t at,

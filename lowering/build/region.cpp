@@ -173,6 +173,7 @@ class RegionFinder {
     for (Expr requirement : builder_.algorithm.requirements)
       add_condition(facts, requirement, loop_name);
     for (Expr guard : builder_.schedule.guards) add_condition(facts, guard, loop_name);
+    for (Expr condition : builder_.conditions) add_condition(facts, condition, loop_name);
     for (const LiveLoop& live : env_.loops) add_loop(facts, live);
     return poly::Set({params_, {}}, facts);
   }

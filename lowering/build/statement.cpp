@@ -86,7 +86,7 @@ NestEmitter::NestEmitter(Builder& builder, const tree::Nest& nest, const Region&
       nest_(nest),
       region_(region),
       equation_(nest.stage ? nullptr : builder.equation(nest.name)),
-      space_(builder.context, builder.algorithm, nest, std::move(dimensions)) {
+      space_(builder.context, builder.facts, nest, std::move(dimensions)) {
   const ir::Fold* fold = equation_ ? equation_->fold() : nullptr;
   if (!fold) return;
   (fold->scan ? scan_ : fold->is_update() ? update_ : fold_) = fold;
@@ -277,6 +277,7 @@ Result<Stmt> NestEmitter::copy(Point& point) {
   // The copy reads the tensor where it was before this stage.
   const Expr value = builder_.read(point.env, stage.tensor, cell);
   const Symbol buffer = point.env.bindings.at(nest_.name).buffer;
+  index = builder_.swizzled(stage, std::move(index));
   const Stmt take =
       program::make_store(context_, buffer, index, value, OriginRole::Copy, stage.tensor, cell);
   Stmt fill;
@@ -320,13 +321,19 @@ Binding Builder::own_binding(const tree::Nest& nest, Symbol tensor, const Region
   if (nest.stage) {
     binding.stage = &*nest.stage;
     for (const Dimension& d : stage_dimensions(context, *nest.stage, region)) {
-      binding.extents.push_back(simplify(d.max_size));
+      // A swizzle moves cells within blocks of a power of two.
+      std::int64_t block = 1;
+      for (const tree::Swizzle& s : nest.stage->swizzles)
+        if (s.target == d.name) block = std::max(block, std::int64_t{1} << (s.target_bit + s.bits));
+      binding.extents.push_back(
+          simplify(context.mul(context.ceil_div(d.max_size, block), context.index(block))));
       // The parts of a dimension that is cut are full only where the filler is.
       const bool cut =
           std::any_of(nest.stage->layout.begin(), nest.stage->layout.end(), [&](const auto& part) {
             return part.name == d.name && part.part != tree::LayoutComponent::Part::Whole;
           });
-      binding.filled.push_back(nest.stage->pad || !cut ? d.size : Expr());
+      const bool all = (nest.stage->pad || !cut) && block == 1;
+      binding.filled.push_back(all ? d.size : Expr());
     }
   } else {
     binding.extents = region.max_size;

@@ -115,6 +115,36 @@ class Checker {
     return fail(std::move(d));
   }
 
+  // Bounds that also hold for the derived algorithm, whose values must be those of the algorithm, as far as both
+  // readings can tell.
+  Result<Ok> widen(const Run& run, const ir::TensorMap& inputs,
+                   std::map<Symbol, ir::BoundedTensor>& reference) {
+    TILEWRIGHT_TRY(rounded, ir::interpret_with_bound(*options_.derived, run.sizes, inputs));
+    for (const ir::TensorPart& output : algorithm_.output_tensors()) {
+      ir::BoundedTensor& one = reference.at(output.name);
+      const ir::BoundedTensor& other = rounded.at(output.name);
+      if (!ir::is_float(output.type)) continue;
+      for (std::size_t i = 0; i < one.bound.size(); ++i) {
+        const double difference = std::abs(one.value.data[i].f - other.value.data[i].f);
+        if (difference > one.bound[i] + other.bound[i]) {
+          refute({Code::CheckRefuted,
+                  algorithm_.definition(output.name)->span,
+                  "the algebraic steps of the schedule make " + in_backticks(output.name.text()) +
+                      " something else than the algorithm does",
+                  "report this: a step must refuse where its conditions do not hold",
+                  {},
+                  {{"expected", format_double(one.value.data[i].f)},
+                   {"derived", format_double(other.value.data[i].f)}}},
+                 run);
+          return Ok{};
+        }
+        if (difference == difference)
+          one.bound[i] = std::max(one.bound[i], other.bound[i] + difference);
+      }
+    }
+    return Ok{};
+  }
+
   // False when the Program is refuted.
   Result<bool> execute(const Run& run) {
     TILEWRIGHT_CHECK_OK(ir::check_bindings(algorithm_.extents, algorithm_.requirements, run.sizes,
@@ -126,7 +156,9 @@ class Checker {
       if (!ir::check_facts(input.name, input.facts, run.sizes, inputs.at(input.name), {}).ok())
         return true;
     TILEWRIGHT_TRY(reference, ir::interpret_with_bound(algorithm_, run.sizes, inputs));
+    if (options_.derived) TILEWRIGHT_CHECK_OK(widen(run, inputs, reference));
     report_.runs.push_back(run);
+    if (report_.verdict == Verdict::Refuted) return false;
     // With asynchronous operations: at once, as late as possible, and at random.
     const bool agents = !program::is_sequential(program_.body);
     for (int order = 0; order < (agents ? 3 : 1); ++order) {

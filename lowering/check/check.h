@@ -29,6 +29,9 @@ struct Options {
   std::vector<ir::Bindings> sizes;
   // Run as well, after the plan, as far as the budget goes.
   std::vector<ir::Bindings> more_sizes;
+  // What algebraic steps made of the algorithm, where they round otherwise: its values are compared with those of
+  // the algorithm too, and the Program is held to its bound.
+  const ir::Algorithm* derived = nullptr;
   // With `sizes`: inputs of wide magnitude in every run, as in the round that a plan adds.
   bool wide = false;
 };

@@ -61,8 +61,8 @@ void Entry::declare() {
                              linkage, name, state_.module);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
   if (kind_ == EntryKind::Table || kind_ == EntryKind::Explain)
-    for (auto attribute : {llvm::Attribute::NoInline, llvm::Attribute::Cold,
-                           llvm::Attribute::OptimizeForSize})
+    for (auto attribute :
+         {llvm::Attribute::NoInline, llvm::Attribute::Cold, llvm::Attribute::OptimizeForSize})
       function_->addFnAttr(attribute);
   llvm::BasicBlock::Create(c, "entry", function_);
   emitter_.emplace(state_, function_);

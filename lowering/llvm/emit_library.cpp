@@ -75,9 +75,8 @@ llvm::Function* make_kernel(ModuleState& state) {
   const auto& program = state.program;
   std::vector<llvm::Type*> types(2 + program.parameters.size(), ptr);
   types.insert(types.end(), program.extents.size(), i64);
-  llvm::Function* kernel =
-      state.make_function(llvm::FunctionType::get(llvm::Type::getInt32Ty(c), types, false),
-                          state.kernel_name(), false);
+  llvm::Function* kernel = state.make_function(
+      llvm::FunctionType::get(llvm::Type::getInt32Ty(c), types, false), state.kernel_name(), false);
   llvm::BasicBlock::Create(c, "entry", kernel);
   Emitter emitter(state, kernel);
   emitter.call = kernel->getArg(0);
@@ -143,7 +142,8 @@ void emit_library(ModuleState& interface, const program::Dispatch& dispatch,
   Entry(interface, dispatch, EntryKind::Run, {kernels, nullptr, {}}).emit();
   Entry(interface, dispatch, EntryKind::Query, {}).emit();
   const TextWriter writer = make_text_writer(interface);
-  llvm::Function* table = Entry(interface, dispatch, EntryKind::Table, {{}, nullptr, writer}).emit();
+  llvm::Function* table =
+      Entry(interface, dispatch, EntryKind::Table, {{}, nullptr, writer}).emit();
   Entry(interface, dispatch, EntryKind::Explain, {{}, table, writer}).emit();
   if (!dispatch.has_plan()) return;
   Entry(interface, dispatch, EntryKind::PlanQuery, {}).emit();

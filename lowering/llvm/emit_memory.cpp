@@ -153,6 +153,27 @@ void Emitter::store(const program::Store& store) {
   store_memory(buffer, where, {to_storage(value.v, buffer.type), value.varying});
 }
 
+// A read of data that is to stay in all caches. Law of program::verify: never among lanes. Registers are near already.
+void Emitter::prefetch(const program::Prefetch& prefetch) {
+  auto it = buffers_.find(prefetch.buffer);
+  if (it == buffers_.end()) {
+    state_.refuse(Code::UnsupportedByTarget,
+                  "buffer `" + std::string(prefetch.buffer.text()) + "` is not in scope", kReport);
+    return;
+  }
+  const Buffer& buffer = it->second;
+  if (buffer.in_register) return;
+  const Address where = address(buffer, prefetch.indices);
+  llvm::Value* cell =
+      where.affine ? base_of(*where.affine) : b_.CreateExtractElement(where.lanes, b_.getInt64(0));
+  llvm::Value* byte = buffer.per_byte > 1
+                          ? b_.CreateUDiv(cell, b_.getInt64(buffer.per_byte))
+                          : b_.CreateMul(cell, b_.getInt64(ir::size_bytes(buffer.type)));
+  llvm::Value* p = b_.CreateGEP(b_.getInt8Ty(), buffer.base, byte);
+  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {p->getType()},
+                     {p, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
+}
+
 void Emitter::store_memory(const Buffer& buffer, const Address& where, Value value) {
   if (buffer.per_byte > 1) return store_packed(buffer, where, value);
   const llvm::Align align(ir::size_bytes(buffer.type));

@@ -56,6 +56,7 @@ void Emitter::emit(program::Stmt stmt) {
           },
           [&](const program::Store& s) { store(s); },
           [&](const program::Call& s) { emit_call(s); },
+          [&](const program::Prefetch& s) { prefetch(s); },
           // compile() refuses them with their place.
           [&](const auto&) {
             state_.refuse(Code::UnsupportedByTarget, "a statement beyond the host part",

@@ -74,7 +74,8 @@ struct ModuleState {
   std::optional<Diagnostic> error = {};  // the first; emission goes on with poison
 
   llvm::Function* fail = nullptr;  // fills the error detail, returns the status
-  std::unordered_map<Symbol, std::pair<llvm::MDNode*, llvm::MDNode*>> alias = {};  // scope, disjoint
+  std::unordered_map<Symbol, std::pair<llvm::MDNode*, llvm::MDNode*>> alias =
+      {};  // scope, disjoint
   int num_tasks = 0;
   // An instruction that the program calls, by name; none: it is not described.
   struct Described {
@@ -204,6 +205,7 @@ class Emitter {
   llvm::Value* load_memory(const Buffer& buffer, const Address& address);
   llvm::Value* load_strided(const Buffer& buffer, const LaneIndex& offset);
   void store(const program::Store& store);
+  void prefetch(const program::Prefetch& prefetch);
   void store_memory(const Buffer& buffer, const Address& address, Value value);
   // Lanes `step` cells apart, `group` of them in one vector.
   struct Spread {

@@ -28,7 +28,8 @@ struct TextWriter {
   llvm::StructType* state = nullptr;  // buffer, its size, length of the whole text
   llvm::Function* put_text = nullptr;  // (state, text)
   llvm::Function* put_number = nullptr;  // (state, i64)
-  llvm::Function* put_numbers = nullptr;  // (state, expected, got): ": expected 1, got 2", if there are any
+  llvm::Function* put_numbers =
+      nullptr;  // (state, expected, got): ": expected 1, got 2", if there are any
   llvm::Function* finish = nullptr;  // (state, where the length goes, or null)
 };
 TextWriter make_text_writer(ModuleState& state);

@@ -247,6 +247,15 @@ class Compiler {
     return add_child(node, atomic.body);
   }
 
+  Result<Ok> compile_into(Node& node, const Prefetch& prefetch) {
+    auto buffer = out_.scope_->tensor(prefetch.buffer);
+    if (!buffer) return malformed("a prefetch of `" + std::string(prefetch.buffer.text()) + "`");
+    node.buffer = *buffer;
+    TILEWRIGHT_CHECK_OK(compile_exprs(node, prefetch.indices, false));
+    out_.builder_->end_flat();
+    return Ok{};
+  }
+
   Result<Ok> compile_into(Node& node, const Kernel& kernel) { return add_child(node, kernel.body); }
 
   Result<Ok> compile_into(Node& node, const Bind& loop) {

@@ -76,6 +76,16 @@ struct Atomic : StmtNode {
                  field("point", &Atomic::point), field("body", &Atomic::body));
 };
 
+// `prefetch b[k + 4, j]`: asks for the cell, which need not hold a value yet, to be near. It changes nothing and is no
+// access: it orders nothing and nothing orders it.
+struct Prefetch : StmtNode {
+  static constexpr StmtKind kKind = StmtKind::Prefetch;
+  Symbol buffer;
+  NodeList<Expr> indices;
+  static constexpr auto fields =
+      std::tuple(field("buffer", &Prefetch::buffer), field("indices", &Prefetch::indices));
+};
+
 // `kernel main { ... }`: one launch on a device. Kernels of a sequence follow one another, with all memory
 // seen; kernels in roles of a `concurrent` run at the same time.
 struct Kernel : StmtNode {

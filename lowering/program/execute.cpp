@@ -96,6 +96,7 @@ bool Execution::run_node(std::uint32_t id) {
     case StmtKind::Ring: return run_ring(node);
     case StmtKind::Call: return run_call(node);
     case StmtKind::Atomic: return run_atomic(node);
+    case StmtKind::Prefetch: return run_prefetch(node);
     default: return false;  // Machine runs what holds others
   }
 }
@@ -349,6 +350,14 @@ bool Execution::run_store(const Node& node) {
     copies_ += node.stmt.as<Store>()->role == OriginRole::Copy;
   }
   return true;
+}
+
+// A cell that is not there is refused, as in an access; what is in it does not matter.
+bool Execution::run_prefetch(const Node& node) {
+  if (!evaluate(node)) return false;
+  cell_.resize(node.slots.size());
+  for (std::size_t d = 0; d < cell_.size(); ++d) cell_[d] = frame_.value[node.slots[d]][0].i;
+  return access_.is_inside(node.buffer, cell_.data()) || stopped(node, {nullptr, 0});
 }
 
 bool Execution::stopped(const Node& node, const ir::Undefined& bad) {

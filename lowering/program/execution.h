@@ -56,6 +56,7 @@ class Execution {
   bool run_while(const Node& node);
   bool run_ring(const Node& node);
   bool run_atomic(const Node& node);
+  bool run_prefetch(const Node& node);
   // The update itself; *old gets what the cell held.
   bool update_atomically(const Node& node, ir::Scalar* old);
   // The cells of an `alloc`, in the buffer that its name stands for.

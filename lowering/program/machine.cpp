@@ -187,6 +187,7 @@ bool Machine::step_into(Agent& agent, Step& top, const Node& at) {
     case StmtKind::Sync: return meet(agent, top, at, at.stmt.as<Sync>()->scope, false);
     case StmtKind::Vote: return meet(agent, top, at, at.stmt.as<Vote>()->scope, true);
     case StmtKind::Store:
+    case StmtKind::Prefetch:
     case StmtKind::Call: break;
   }
   return false;

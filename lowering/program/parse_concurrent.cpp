@@ -77,6 +77,7 @@ Stmt ProgramReader::concurrent_statement(bool* found) {
   if (first == "ring") return ring();
   if (first == "call") return call();
   if (first == "atomic") return atomic();
+  if (first == "prefetch") return prefetch();
   if (first == "kernel") return kernel();
   if (first == "concurrent") return concurrent();
   if (first == "start") return start();
@@ -119,6 +120,16 @@ Stmt ProgramReader::ring() {
   node.body = body_with(*phase, index, "after the number of slots");
   if (fresh) scope_.forget(node.slot);
   return fresh && node.use && node.body ? make(context_, node) : Stmt();
+}
+
+Stmt ProgramReader::prefetch() {
+  cursor_.next();
+  const auto at = place("the buffer");
+  if (!at) return {};
+  Prefetch node;
+  node.buffer = context_.symbol(at->name.text);
+  node.indices = at->indices;
+  return make(context_, node);
 }
 
 // `a = s[slot, i : 8, 0 : 4]`

@@ -61,6 +61,7 @@ class Printer {
               },
               [&](const Call& n) { writer.line(call(n)); },
               [&](const Atomic& n) { atomic(n); },
+              [&](const Prefetch& n) { writer.line("prefetch " + place(n.buffer, n.indices)); },
               [&](const Kernel& n) { braces("kernel " + name(n.name), n.body); },
               [&](const Bind& n) {
                 braces("for " + name(n.var) + " in " + ir::print(n.lower) + " .. " +

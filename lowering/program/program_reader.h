@@ -73,6 +73,7 @@ class ProgramReader {
   Stmt call();
   std::optional<Tile> tile();
   Stmt atomic();
+  Stmt prefetch();
   Stmt kernel();
   Stmt concurrent();
   Stmt role();

@@ -149,6 +149,12 @@ class BufferAccess final : public ir::TapeReader {
            const ir::Lanes& lanes) override;
   // False on a trap.
   bool write(std::uint32_t buffer, const std::int64_t* cell, int lane, ir::Scalar value);
+  // Whether the buffer has the cell; a trap otherwise.
+  bool is_inside(std::uint32_t buffer, const std::int64_t* cell) {
+    std::int64_t offset = 0;
+    return offset_of(*buffers_[buffer], cell, &offset) ||
+           stop(Trap::Kind::OutOfBounds, false, *buffers_[buffer], cell, 0);
+  }
   const Trap& trap() const { return trap_; }
   // One cell for a statement that is no expression; false on a trap.
   bool read_cell(std::uint32_t buffer, const std::int64_t* cell, ir::Scalar* value) {

@@ -67,6 +67,7 @@ class Verifier {
   void check(const Ring& n);
   void check(const Call& n);
   void check(const Atomic& n);
+  void check(const Prefetch& n);
   void check(const Kernel& n);
   void check(const Bind& n);
   void check(const Concurrent& n);

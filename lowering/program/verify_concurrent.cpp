@@ -268,6 +268,15 @@ void Verifier::check(const Call& n) {
   for (const ir::Equation* output : intrinsic->meaning.outputs()) need(output->name);
 }
 
+void Verifier::check(const Prefetch& n) {
+  exprs(n.indices, "the index");
+  find_buffer(n.buffer, n.indices.size());
+  for (Expr index : n.indices)
+    if (index && index.type() != ScalarType::Index)
+      report(Code::DeclaredType, "an index of " + in_backticks(n.buffer.text()) + " is no `index`",
+             "use loop variables, extents and integers");
+}
+
 void Verifier::check(const Atomic& n) {
   if (!n.value) return report(Code::Malformed, "an atomic without value", "give it one");
   exprs(n.indices, "the index");

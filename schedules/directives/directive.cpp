@@ -40,7 +40,8 @@ std::string print(const Directive& directive) {
 Result<Ok> apply(const Directive& directive, Target& target) {
   // On a copy, so that a refusal half-way leaves the tree alone.
   tree::Tree trial = target.tree;
-  Target attempt{target.context, target.algorithm, trial};
+  // The old tree, and so what it derived, outlives the attempt.
+  Target attempt{target.context, target.tree.algorithm(target.algorithm), trial};
   TILEWRIGHT_CHECK_OK(std::visit([&](const auto& d) { return d.apply(attempt); }, directive));
   target.tree = std::move(trial);
   return Ok{};
@@ -128,6 +129,41 @@ std::optional<std::int64_t> Reader::factor() {
     return std::nullopt;
   }
   return value;
+}
+
+std::optional<std::int64_t> Reader::count() {
+  const Span at = cursor.peek().span;
+  auto value = cursor.expect_integer("a number");
+  if (!value) return std::nullopt;
+  if (*value < 0 || *value > (std::int64_t{1} << 31)) {
+    cursor.report(Code::BadNumber, at, "a number of " + std::to_string(*value),
+                  "write a number from 0 to 2147483648");
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::optional<tree::Space> Reader::space() {
+  const auto found = tree::find_space(cursor.peek().text);
+  if (found) {
+    cursor.next();
+    return found;
+  }
+  cursor.unexpected("a memory",
+                    "the memories are `register`, `shared`, `tensor`, `scratchpad`, `accumulator`");
+  return std::nullopt;
+}
+
+std::optional<tree::Scope> Reader::scope() {
+  const auto found = tree::find_scope(cursor.peek().text);
+  if (found) {
+    cursor.next();
+    return found;
+  }
+  cursor.unexpected("a scope",
+                    "the scopes are `lane`, `warp`, `warpgroup`, `block`, `pair`, `cluster`, "
+                    "`core`, `device`");
+  return std::nullopt;
 }
 
 Result<tree::Nest*> find_nest(Target& target, Symbol name, Span span) {
@@ -220,7 +256,8 @@ Result<Ok> split_loop(Target& target, const FoundLoop& found, std::int64_t facto
           "split the loop before placing anything in it",
           {{"loop", loop_path(nest, old.name)}, {"placed", std::string(other.name.text())}});
   nest.steps.push_back(tree::SplitStep{old.name, factor, outer, inner, {span}});
-  nest.loops[found.index] = {outer, old.kind, old.peel, old.marked, old.peeled};
+  nest.loops[found.index] = old;
+  nest.loops[found.index].name = outer;
   nest.loops.insert(nest.loops.begin() + static_cast<std::ptrdiff_t>(found.index) + 1,
                     {inner, tree::LoopKind::Serial, false, {inner.span}, {}});
   return Ok{};
@@ -230,7 +267,9 @@ Result<Ok> mark_constant_loop(Target& target, const LoopName& name,
                               std::optional<std::int64_t> factor, tree::LoopKind kind,
                               std::string_view suffix) {
   TILEWRIGHT_TRY(found, find_loop(target, name));
-  if (found.loop().kind != tree::LoopKind::Serial && !factor)
+  const bool marked =
+      found.loop().kind != tree::LoopKind::Serial || found.loop().scope != tree::Scope::None;
+  if (marked && !factor)
     return refuse(name.span, "loop `" + print(name) + "` is marked already",
                   "mark a loop once; split it to mark its parts",
                   {{"loop", loop_path(*found.nest, found.loop().name)}});

@@ -42,7 +42,8 @@ struct LoopName {
   }
 };
 
-// What a directive acts on.
+// What a directive acts on. The algorithm is the one whose equations the tree's nests compute (the functions
+// `apply` below take the original one and see to that).
 struct Target {
   ir::Context& context;
   const ir::Algorithm& algorithm;
@@ -53,12 +54,18 @@ struct Target {
 struct Reader {
   ir::Context& context;
   TextCursor& cursor;
+  const ir::Algorithm* algorithm = nullptr;  // whose extents conditions may name
 
   std::optional<LoopName> loop_name();
   std::optional<Word> name(std::string_view what);  // without a dot: a loop, a dimension
   std::optional<Word> path(std::string_view what);  // of an equation or tensor: `layer.peak`
   std::optional<std::vector<Word>> names(std::string_view what);  // `a, b, c`
   std::optional<std::int64_t> factor();  // an integer, at least 1
+  std::optional<std::int64_t> count();  // an integer, at least 0
+  std::optional<tree::Space> space();  // "register", "shared", ...
+  std::optional<tree::Scope> scope();  // "lane", "block", ...
+  // Conditions on extents, after commas.
+  bool conditions(std::vector<ir::Expr>& out, std::vector<Span>& spans);
 };
 
 struct Split {
@@ -165,6 +172,7 @@ struct StageCopy {
 struct Keep {
   Word nest;
   std::vector<Word> loops;  // empty: the equation's whole region
+  tree::Space space = tree::Space::Register;  // another one only for a whole region
   static std::optional<Keep> parse(Reader& reader);
   std::string print() const;
   Result<Ok> apply(Target& target) const;
@@ -191,8 +199,137 @@ struct Tensorize {
   }
 };
 
-using Directive = std::variant<Split, Tile, Reorder, Fuse, ComputeAt, Inline, Unroll, Vectorize,
-                               Parallel, StageCopy, Keep, Peel, Tensorize>;
+struct SplitReduction {
+  LoopName loop;
+  std::int64_t factor = 1;
+  Word outer;
+  Word inner;
+  static std::optional<SplitReduction> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const SplitReduction&, const SplitReduction&) = default;
+};
+
+struct Defer {
+  Word tensor;
+  Word equation;
+  static std::optional<Defer> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Defer&, const Defer&) = default;
+};
+
+struct Recompute {
+  Word equation;
+  LoopName at;
+  static std::optional<Recompute> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Recompute&, const Recompute&) = default;
+};
+
+struct Specialize {
+  LoopName loop;
+  std::vector<ir::Expr> conditions;
+  tree::Places places;
+  static std::optional<Specialize> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Specialize&, const Specialize&) = default;
+};
+
+struct Bind {
+  LoopName loop;
+  tree::Scope scope = tree::Scope::Block;
+  static std::optional<Bind> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Bind&, const Bind&) = default;
+};
+
+struct Ring {
+  Word nest;
+  std::int64_t depth = 2;
+  static std::optional<Ring> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Ring&, const Ring&) = default;
+};
+
+struct Async {
+  Word nest;
+  static std::optional<Async> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Async&, const Async&) = default;
+};
+
+struct Kernel {
+  std::vector<Word> nests;
+  static std::optional<Kernel> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Kernel&, const Kernel&) = default;
+};
+
+struct Prefetch {
+  Word tensor;
+  LoopName at;
+  std::int64_t distance = 1;
+  static std::optional<Prefetch> parse(Reader& reader);
+  // The same without `at nest.loop`, which the tree form has around it.
+  static std::optional<Prefetch> parse_in_tree(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Prefetch&, const Prefetch&) = default;
+};
+
+struct Pipeline {
+  LoopName loop;
+  std::vector<tree::PipelineRow> rows;
+  static std::optional<Pipeline> parse(Reader& reader);
+  static bool parse_rows(Reader& reader, std::vector<tree::PipelineRow>& rows);
+  static std::string print_rows(const std::vector<tree::PipelineRow>& rows);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Pipeline&, const Pipeline&) = default;
+};
+
+struct Roles {
+  LoopName loop;
+  std::vector<tree::Role> roles;
+  static std::optional<Roles> parse(Reader& reader);
+  static bool parse_roles(Reader& reader, std::vector<tree::Role>& roles);
+  static std::string print_roles(const std::vector<tree::Role>& roles);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Roles&, const Roles&) = default;
+};
+
+struct Set {
+  std::vector<Word> nests;
+  static std::optional<Set> parse(Reader& reader);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Set&, const Set&) = default;
+};
+
+struct Order {
+  std::optional<LoopName> loop;  // of roles; none: of members of a set
+  tree::OrderEdge edge;
+  static std::optional<Order> parse(Reader& reader);
+  // `a before c by 1`.
+  static std::optional<tree::OrderEdge> parse_edge(Reader& reader);
+  static std::string print_edge(const tree::OrderEdge& edge);
+  std::string print() const;
+  Result<Ok> apply(Target& target) const;
+  friend bool operator==(const Order&, const Order&) = default;
+};
+
+using Directive =
+    std::variant<Split, Tile, Reorder, Fuse, ComputeAt, Inline, Unroll, Vectorize, Parallel,
+                 StageCopy, Keep, Peel, Tensorize, SplitReduction, Defer, Recompute, Specialize,
+                 Bind, Ring, Async, Kernel, Prefetch, Pipeline, Roles, Set, Order>;
 
 struct DirectiveInfo {
   std::string_view keyword;
@@ -214,6 +351,7 @@ Result<Ok> apply(const Directive& directive, Target& target);
 std::string print(const LoopName& name);  // "c.io"
 // What a refusal is about, for tools: `loop = c.i`, `placed = e`.
 using Evidence = std::vector<std::pair<std::string, std::string>>;
+std::string print_conditions(const std::vector<ir::Expr>& conditions);  // "M >= 8, N % 4 == 0"
 std::string loop_path(const tree::Nest& nest, Symbol loop);  // "c.i", as evidence names a loop
 // E0304: a directive that cannot apply as things stand.
 Failure refuse(Span span, std::string message, std::string remedy, Evidence evidence);

@@ -60,9 +60,9 @@ Result<Ok> Fuse::apply(Target& target) const {
         "choose another name after `as`",
         {{"nest", std::string(a.nest->name.text())}, {"taken", std::string(fused.text())}});
   for (const tree::Loop& loop : {a.loop(), b.loop()})
-    if (loop.kind != tree::LoopKind::Serial || loop.peel)
+    if (loop.is_marked())
       return refuse(outer.span, "loop `" + std::string(loop.name.text()) + "` is marked already",
-                    "fuse before `parallel`, `vectorize`, `unroll` and `peel`",
+                    "fuse before what marks a loop, as `parallel` or `peel`",
                     {{"loop", loop_path(*a.nest, loop.name)}});
   for (const tree::Nest& nest : target.tree.nests)
     if (nest.at && nest.at->nest == a.nest->name &&

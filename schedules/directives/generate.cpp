@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "frontend/ir/walk.h"
 #include "schedules/directives/text.h"
 
 namespace tilewright::directives {
@@ -29,13 +30,19 @@ class Generator {
 
   RandomSchedule run(int wanted) {
     const int goal = between(0, wanted);
+    // Algebra wants loops that nothing has touched.
+    if (goal > 0 && chance(40)) algebra();
     for (int attempt = 0; attempt < 4 * goal && count() < goal; ++attempt) step();
+    // Few: the host has no use for these, so build refuses.
+    if (goal > 0 && chance(15))
+      for (int attempt = 0; attempt < 3; ++attempt) mapping(any_nest());
     tree::order_nests(tree());
     return std::move(out_);
   }
 
  private:
   tree::Tree& tree() { return out_.schedule.tree; }
+  const ir::Algorithm& algorithm() { return tree().algorithm(algorithm_); }
   int count() const { return static_cast<int>(out_.applied.size()); }
 
   // splitmix64: the same numbers on every machine.
@@ -82,7 +89,7 @@ class Generator {
   void step() {
     const tree::Nest& nest = any_nest();
     if (nest.loops.empty() && !chance(30)) return;
-    switch (between(0, 18)) {
+    switch (between(0, 21)) {
       case 0:
       case 1: return split(nest);
       case 2: return tile(nest);
@@ -101,8 +108,168 @@ class Generator {
       case 15:
       case 16: return register_tile(nest);
       case 17: return vector_fold(nest);
+      case 18: return specialize(nest);
+      case 19: return algebra();
+      case 20: return prefetch(nest);
       default: return peel(nest);
     }
+  }
+
+  void algebra() {
+    const tree::Nest& nest = any_nest();
+    const std::vector<Symbol> vars = fold_vars(nest);
+    if (nest.stage) return;
+    const int kind = between(0, 5);
+    if (kind < 3 && !vars.empty()) {
+      const Symbol name = nest.name;
+      const bool again = chance(20);
+      const Symbol outer = fresh('o');
+      if (!attempt(SplitReduction{{name, pick(vars), {}}, factor(), outer, fresh('t')})) return;
+      if (again) attempt(SplitReduction{{name, outer, {}}, factor(), fresh('o'), fresh('t')});
+      return;
+    }
+    const auto reads = ir::reads(algorithm().find_equation(nest.name)->value);
+    if (reads.empty()) return;
+    if (kind == 3 && !nest.loops.empty()) {
+      const Symbol tensor = pick(reads)->tensor;
+      const ir::Equation* equation = algorithm().definition(tensor);
+      attempt(Recompute{equation ? equation->name : tensor, loop_of(nest, any_index(nest))});
+      return;
+    }
+    // A factor may stand behind elementwise equations.
+    if (vars.empty()) return;
+    const Symbol name = nest.name;
+    std::vector<Symbol> tensors;
+    for (const ir::Input& input : algorithm().inputs) tensors.push_back(input.name);
+    for (const ir::Equation& equation : algorithm().equations)
+      for (const ir::TensorPart& part : equation.tensors()) tensors.push_back(part.name);
+    for (Symbol tensor : tensors)
+      if (attempt(Defer{tensor, name})) return;
+  }
+
+  void mapping(const tree::Nest& nest) {
+    switch (between(0, 8)) {
+      case 0:
+        if (!nest.loops.empty())
+          attempt(Bind{loop_of(nest, any_index(nest)), static_cast<tree::Scope>(between(1, 8))});
+        return;
+      case 1:
+        if (nest.at) attempt(Ring{nest.name, between(1, 4)});
+        return;
+      case 2:
+        if (nest.stage) attempt(Async{nest.name});
+        return;
+      case 3:
+        if (nest.at) attempt(Keep{nest.name, {}, static_cast<tree::Space>(between(2, 5))});
+        return;
+      case 4: return kernel();
+      case 5: return set();
+      default: return table();
+    }
+  }
+
+  void kernel() {
+    std::vector<Symbol> roots;
+    for (const tree::Nest& n : tree().nests)
+      if (!n.at) roots.push_back(n.name);
+    attempt(Kernel{words(roots)});
+  }
+
+  // Neighbours at the root, or in a loop; a member that reads another is refused unless an order is there first.
+  void set() {
+    const tree::Nest& first = any_nest();
+    std::vector<Symbol> members;
+    for (const tree::Nest& n : tree().nests)
+      if (n.at == first.at && (!members.empty() || n.name == first.name) && members.size() < 3)
+        members.push_back(n.name);
+    if (members.size() < 2) return;
+    const Set made{words(members)};
+    std::vector<Order> orders;
+    for (std::size_t i = 0; i + 1 < members.size(); ++i)
+      if (chance(70)) orders.push_back({std::nullopt, {members[i], members[i + 1], 0, {}}});
+    all_or_none(made, orders);
+  }
+
+  // Trees in between need not be well formed.
+  void all_or_none(const Directive& first, const std::vector<Order>& rest) {
+    tree::Tree trial = tree();
+    Target target{context_, algorithm_, trial};
+    bool good = directives::apply(first, target).ok();
+    for (const Order& order : rest) good = good && directives::apply(order, target).ok();
+    if (!good || !tree::verify(algorithm_, trial).ok()) {
+      ++out_.refused;
+      return;
+    }
+    tree() = std::move(trial);
+    out_.applied.push_back(first);
+    for (const Order& order : rest) out_.applied.push_back(order);
+  }
+
+  void prefetch(const tree::Nest& nest) {
+    if (nest.loops.empty()) return;
+    const LoopName at = loop_of(nest, any_index(nest));
+    std::vector<Symbol> read;
+    for (const tree::Nest& n : tree().nests)
+      if (n.stage)
+        read.push_back(n.stage->tensor);
+      else
+        for (const ir::Read* r : ir::reads(algorithm().find_equation(n.name)->value))
+          read.push_back(r->tensor);
+    if (!read.empty()) attempt(Prefetch{pick(read), at, between(1, 5)});
+  }
+
+  // A pipeline, roles or both for a loop in which something is placed.
+  void table() {
+    std::vector<LoopName> loops;
+    for (const tree::Nest& n : tree().nests)
+      if (n.at) loops.push_back({n.at->nest, n.at->loop, {}});
+    if (loops.empty()) return;
+    const LoopName loop = pick(loops);
+    std::vector<Symbol> statements;
+    for (const tree::Nest* n : tree().placed_in({loop.nest, loop.loop}))
+      statements.push_back(n->name);
+    statements.push_back(loop.nest);
+    if (chance(60)) {
+      // Deep enough, mostly: the rings come first.
+      const int depth = between(1, 3);
+      for (Symbol name : statements)
+        if (!(name == loop.nest) && chance(80)) attempt(Ring{name, depth + 1});
+      Pipeline pipeline{loop, {}};
+      for (Symbol name : statements) {
+        const bool last = name == loop.nest;
+        pipeline.rows.push_back(
+            {name, last ? depth : 0, chance(30) ? context_.symbol("dma") : Symbol(), {}});
+      }
+      if (chance(30)) std::swap(pipeline.rows.front(), pipeline.rows.back());
+      attempt(std::move(pipeline));
+    }
+    if (chance(50)) return;
+    Roles roles{loop, {}};
+    roles.roles.push_back(
+        {context_.symbol("load"), {}, tree::Scope::Warp, 0, between(0, 1) * 40, {}});
+    roles.roles.push_back(
+        {context_.symbol("math"), {loop.nest}, tree::Scope::Warpgroup, between(0, 1) * 128, 0, {}});
+    for (Symbol name : statements)
+      if (!(name == loop.nest)) roles.roles[chance(80) ? 0 : 1].statements.push_back(name);
+    std::vector<Order> orders;
+    if (chance(50))
+      orders.push_back({loop, {roles.roles[1].name, roles.roles[0].name, between(0, 3), {}}});
+    all_or_none(roles, orders);
+  }
+
+  void specialize(const tree::Nest& nest) {
+    if (nest.loops.empty() || algorithm_.extents.empty()) return;
+    const ir::Expr extent = context_.extent(pick(algorithm_.extents).name);
+    std::vector<ir::Expr> conditions;
+    const int wanted = chance(20) ? 2 : 1;
+    for (int i = 0; i < wanted; ++i) {
+      const ir::Expr by = context_.index(factor());
+      conditions.push_back(chance(60) ? context_.op(ir::OpCode::Eq, {context_.floor_mod(extent, by),
+                                                                     context_.index(0)})
+                           : chance(50) ? context_.le(by, extent)
+                                        : context_.op(ir::OpCode::Eq, {extent, by}));
+    }
+    attempt(Specialize{loop_of(nest, chance(50) ? 0 : any_index(nest)), conditions, {}});
   }
 
   void split(const tree::Nest& nest) {
@@ -159,8 +326,8 @@ class Generator {
     return chance(10);
   }
 
-  std::vector<Symbol> fold_vars(const tree::Nest& nest) const {
-    const ir::Equation* equation = nest.stage ? nullptr : algorithm_.find_equation(nest.name);
+  std::vector<Symbol> fold_vars(const tree::Nest& nest) {
+    const ir::Equation* equation = nest.stage ? nullptr : algorithm().find_equation(nest.name);
     return equation ? tree::fold_variables(*equation) : std::vector<Symbol>();
   }
 
@@ -252,8 +419,8 @@ class Generator {
 
   void stage() {
     std::vector<Symbol> tensors;
-    for (const ir::Input& input : algorithm_.inputs) tensors.push_back(input.name);
-    for (const ir::Equation& equation : algorithm_.equations)
+    for (const ir::Input& input : algorithm().inputs) tensors.push_back(input.name);
+    for (const ir::Equation& equation : algorithm().equations)
       for (const ir::TensorPart& part : equation.tensors()) tensors.push_back(part.name);
     const tree::Nest& owner = any_nest();
     if (owner.loops.empty()) return;
@@ -262,7 +429,7 @@ class Generator {
     copy.at = loop_of(owner, any_index(owner));
     copy.buffer = fresh('p');
     copy.stage.pad = chance(50);
-    for (std::size_t i = 0; i < algorithm_.shape_of(copy.stage.tensor)->size(); ++i) {
+    for (std::size_t i = 0; i < algorithm().shape_of(copy.stage.tensor)->size(); ++i) {
       const Symbol dim = context_.symbol("d" + std::to_string(i));
       copy.stage.dims.push_back(dim);
       if (chance(65)) {
@@ -283,6 +450,9 @@ class Generator {
     for (std::size_t i = layout.size(); i > 1; --i)
       std::swap(layout[i - 1],
                 layout[static_cast<std::size_t>(between(0, static_cast<int>(i) - 1))]);
+    for (int i = 0; !layout.empty() && i < 2 && chance(25); ++i)
+      copy.stage.swizzles.push_back(
+          {pick(layout).name, between(0, 2), pick(layout).name, between(0, 3), between(1, 3)});
     attempt(std::move(copy));
   }
 

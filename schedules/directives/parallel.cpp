@@ -16,7 +16,7 @@ std::string Parallel::print() const { return "parallel " + directives::print(loo
 
 Result<Ok> Parallel::apply(Target& target) const {
   TILEWRIGHT_TRY(found, find_loop(target, loop));
-  if (found.loop().kind != tree::LoopKind::Serial)
+  if (found.loop().kind != tree::LoopKind::Serial || found.loop().scope != tree::Scope::None)
     return refuse(loop.span, "loop `" + directives::print(loop) + "` is marked already",
                   "mark a loop once; split it to mark its parts",
                   {{"loop", loop_path(*found.nest, found.loop().name)}});

@@ -9,6 +9,7 @@
 #include "frontend/ir/text.h"
 #include "schedules/directives/text.h"
 #include "schedules/polyhedra/instances.h"
+#include "schedules/tree/derive.h"
 
 namespace tilewright::directives {
 
@@ -17,7 +18,10 @@ namespace {
 class ScheduleParser {
  public:
   ScheduleParser(ir::Context& context, const ir::Algorithm& algorithm, const Source& source)
-      : context_(context), algorithm_(algorithm), cursor_(source), reader_{context, cursor_} {}
+      : context_(context),
+        algorithm_(algorithm),
+        cursor_(source),
+        reader_{context, cursor_, &algorithm} {}
 
   Result<tree::Schedule> run() {
     if (header()) body();
@@ -143,13 +147,7 @@ class ScheduleParser {
     return false;
   }
 
-  bool guards() {
-    ir::Scope scope;
-    for (const ir::ExtentDecl& extent : algorithm_.extents)
-      scope.declare(extent.name, {ir::Meaning::Kind::Extent, ir::ScalarType::Index, 0, {}});
-    ir::Elaborator elaborator(context_, scope, cursor_);
-    return ir::parse_requirements(cursor_, elaborator, out_.guards, &out_.guard_spans);
-  }
+  bool guards() { return reader_.conditions(out_.guards, out_.guard_spans); }
 
   bool hash() {
     const Span span = cursor_.peek().span;
@@ -193,6 +191,7 @@ class ScheduleParser {
     has_tree_ = true;
     out_.tree = {};
     if (!cursor_.expect("{", "after `tree`")) return false;
+    if (!algebra()) return false;
     while (!cursor_.at_end() && !cursor_.at("}")) {
       if (cursor_.accept("inline")) {
         auto name = reader_.path("an equation");
@@ -200,11 +199,90 @@ class ScheduleParser {
         auto& inlined = out_.tree.inlined;
         const Symbol symbol = *name;
         inlined.insert(std::upper_bound(inlined.begin(), inlined.end(), symbol), symbol);
-      } else if (!nest(std::nullopt)) {
+      } else if (!nest_or_set(std::nullopt)) {
         return false;
       }
     }
     return cursor_.expect("}", "after the tree");
+  }
+
+  // The algebraic steps, which come first: the nests are those of what they derive.
+  bool algebra() {
+    while (true) {
+      std::optional<tree::AlgebraStep> step;
+      if (cursor_.accept("split_reduction")) {
+        auto s = SplitReduction::parse(reader_);
+        if (!s) return false;
+        if (!s->loop.nest.valid()) {
+          cursor_.report(Code::UnexpectedToken, s->loop.span, "a reduction without its equation",
+                         "write `equation.variable`");
+          return false;
+        }
+        step = tree::SplitReductionStep{s->loop.nest, s->loop.loop, s->factor,
+                                        s->outer,     s->inner,     {s->loop.span}};
+      } else if (cursor_.accept("defer")) {
+        auto s = Defer::parse(reader_);
+        if (!s) return false;
+        step = tree::DeferStep{s->tensor, s->equation, {s->tensor.span}};
+      } else if (cursor_.accept("recompute")) {
+        auto equation = reader_.path("an equation");
+        if (!equation || !cursor_.expect("for", "after the equation", "write `for` and its reader"))
+          return false;
+        auto reader = reader_.path("an equation that reads it");
+        if (!reader) return false;
+        step = tree::RecomputeStep{*equation, *reader, {equation->span}};
+      } else {
+        return true;
+      }
+      auto made = tree::derive(context_, out_.tree.algorithm(algorithm_), *step);
+      if (!made.ok()) {
+        for (const Diagnostic& d : made.diagnostics()) cursor_.report(d);
+        return false;
+      }
+      out_.tree.algebra.push_back(*std::move(step));
+      out_.tree.derived.algorithm =
+          std::make_shared<const ir::Algorithm>(std::move(made->algorithm));
+    }
+  }
+
+  // `set { order a before c   nest a { ... } ... }`, or one nest.
+  bool nest_or_set(const std::optional<tree::LoopRef>& at) {
+    if (!cursor_.at("set")) return nest(at);
+    tree::Set set;
+    set.place = {cursor_.next().span};
+    if (!cursor_.expect("{", "after `set`")) return false;
+    while (cursor_.accept("order")) {
+      auto edge = Order::parse_edge(reader_);
+      if (!edge) return false;
+      set.order.push_back(*edge);
+    }
+    while (!cursor_.at_end() && !cursor_.at("}")) {
+      if (!nest(at)) return false;
+      set.members.push_back(out_.tree.nests.back().name);
+    }
+    out_.tree.sets.push_back(std::move(set));
+    return cursor_.expect("}", "after the set");
+  }
+
+  // What stands in a loop before its nests: prefetches, a pipeline, roles and their order.
+  bool tables(tree::Loop& loop) {
+    while (true) {
+      if (cursor_.accept("prefetch")) {
+        auto prefetch = Prefetch::parse_in_tree(reader_);
+        if (!prefetch) return false;
+        loop.prefetches.push_back({prefetch->tensor, prefetch->distance, {prefetch->tensor.span}});
+      } else if (loop.pipeline.empty() && cursor_.accept("pipeline")) {
+        if (!Pipeline::parse_rows(reader_, loop.pipeline)) return false;
+      } else if (loop.roles.empty() && cursor_.accept("roles")) {
+        if (!Roles::parse_roles(reader_, loop.roles)) return false;
+      } else if (cursor_.accept("order")) {
+        auto edge = Order::parse_edge(reader_);
+        if (!edge) return false;
+        loop.order.push_back(*edge);
+      } else {
+        return true;
+      }
+    }
   }
 
   // A nest stands after the nests placed in its loops, since they produce what it reads.
@@ -264,10 +342,26 @@ class ScheduleParser {
         }
         out.tensorized = std::move(tile);
       } else if (cursor_.accept("in")) {
-        const Span span = cursor_.peek().span;
-        if (!cursor_.expect("register", "after `in`")) return false;
-        out.registered = {span};
-        out.in_register = true;
+        out.registered = {cursor_.peek().span};
+        auto space = reader_.space();
+        if (!space) return false;
+        if (*space == tree::Space::Register)
+          out.in_register = true;
+        else
+          out.space = *space;
+      } else if (cursor_.accept("ring")) {
+        out.ringed = {cursor_.peek().span};
+        auto depth = reader_.factor();
+        if (!depth) return false;
+        out.ring = *depth;
+      } else if (cursor_.at("async")) {
+        out.made_async = {cursor_.next().span};
+        out.is_async = true;
+      } else if (cursor_.accept("kernel")) {
+        auto name = reader_.path("a name for the kernel");
+        if (!name) return false;
+        out.kernel = *name;
+        out.launched = {name->span};
       } else {
         return true;
       }
@@ -305,9 +399,19 @@ class ScheduleParser {
     if (!name) return false;
     const Span peel = cursor_.peek().span;
     out.loops.push_back({*name, *kind, cursor_.accept("peel"), {name->span}, {peel}});
+    tree::Loop& loop = out.loops.back();
+    if (cursor_.accept("bind")) {
+      loop.bound = {cursor_.peek().span};
+      auto scope = reader_.scope();
+      if (!scope) return false;
+      loop.scope = *scope;
+    }
+    if (cursor_.accept("when") && !reader_.conditions(loop.versions, loop.version_places.spans))
+      return false;
     if (!cursor_.expect("{", "after the loop")) return false;
-    while (cursor_.at("nest") || cursor_.at("stage"))
-      if (!nest(tree::LoopRef{out.name, name->symbol})) return false;
+    if (!tables(loop)) return false;
+    while (cursor_.at("nest") || cursor_.at("stage") || cursor_.at("set"))
+      if (!nest_or_set(tree::LoopRef{out.name, name->symbol})) return false;
     return loops(out) && cursor_.expect("}", "after the loop");
   }
 

@@ -18,18 +18,45 @@ std::string_view kind_keyword(tree::LoopKind kind) {
   __builtin_unreachable();
 }
 
+std::string text_of(const tree::AlgebraStep& step) {
+  if (const auto* s = std::get_if<tree::SplitReductionStep>(&step))
+    return SplitReduction{{s->equation, s->var, {}}, s->factor, s->outer, s->inner}.print();
+  if (const auto* s = std::get_if<tree::DeferStep>(&step))
+    return Defer{s->tensor, s->equation}.print();
+  const auto& s = std::get<tree::RecomputeStep>(step);
+  return "recompute " + text_of(s.equation) + " for " + text_of(s.reader);
+}
+
 class TreePrinter {
  public:
   explicit TreePrinter(const tree::Tree& tree) : tree_(tree) {}
 
   std::string run(TextWriter& writer) {
+    for (const tree::AlgebraStep& step : tree_.algebra) writer.line(text_of(step));
     for (Symbol name : tree_.inlined) writer.line("inline " + text_of(name));
-    for (const tree::Nest& nest : tree_.nests)
-      if (!nest.at) print_nest(writer, nest);
+    print_place(writer, std::nullopt);
     return {};
   }
 
  private:
+  // The nests of one place, those of a set in its braces.
+  void print_place(TextWriter& writer, const std::optional<tree::LoopRef>& at) {
+    const tree::Set* open = nullptr;
+    for (const tree::Nest& nest : tree_.nests) {
+      if (nest.at != at) continue;
+      const tree::Set* set = tree_.set_of(nest.name);
+      if (open && set != open) writer.close("}");
+      if (set && set != open) {
+        writer.open("set {");
+        for (const tree::OrderEdge& edge : set->order)
+          writer.line("order " + Order::print_edge(edge));
+      }
+      open = set;
+      print_nest(writer, nest);
+    }
+    if (open) writer.close("}");
+  }
+
   void print_nest(TextWriter& writer, const tree::Nest& nest) {
     if (nest.stage) {
       writer.open(print_stage(*nest.stage, nest.name.text(), "") + " {");
@@ -46,7 +73,12 @@ class TreePrinter {
                     text_of(f.fused));
       }
     }
+    if (nest.kernel.valid()) writer.line("kernel " + text_of(nest.kernel));
     if (nest.in_register) writer.line("in register");
+    if (nest.space != tree::Space::None)
+      writer.line("in " + std::string(tree::space_text(nest.space)));
+    if (nest.ring != 1) writer.line("ring " + std::to_string(nest.ring));
+    if (nest.is_async) writer.line("async");
     if (!nest.keep.empty()) {
       std::string line = "keep ";
       for (std::size_t i = 0; i < nest.keep.size(); ++i)
@@ -70,10 +102,18 @@ class TreePrinter {
     }
     const tree::Loop& loop = nest.loops[depth];
     writer.open(std::string(kind_keyword(loop.kind)) + " " + text_of(loop.name) +
-                (loop.peel ? " peel {" : " {"));
-    for (const tree::Nest& placed : tree_.nests)
-      if (placed.at && placed.at->nest == nest.name && placed.at->loop == loop.name)
-        print_nest(writer, placed);
+                (loop.peel ? " peel" : "") +
+                (loop.scope == tree::Scope::None
+                     ? ""
+                     : " bind " + std::string(tree::scope_text(loop.scope))) +
+                (loop.versions.empty() ? "" : " when " + print_conditions(loop.versions)) + " {");
+    for (const tree::Prefetch& prefetch : loop.prefetches)
+      writer.line("prefetch " + text_of(prefetch.tensor) + " by " +
+                  std::to_string(prefetch.distance));
+    if (!loop.pipeline.empty()) writer.line("pipeline " + Pipeline::print_rows(loop.pipeline));
+    if (!loop.roles.empty()) writer.line("roles " + Roles::print_roles(loop.roles));
+    for (const tree::OrderEdge& edge : loop.order) writer.line("order " + Order::print_edge(edge));
+    print_place(writer, tree::LoopRef{nest.name, loop.name});
     print_loops(writer, nest, depth + 1);
     writer.close("}");
   }

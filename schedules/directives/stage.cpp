@@ -3,6 +3,7 @@
 // stage b[k, j] at c.jt as bp[k, j] pad            copies the columns that one jt needs; pads them to whole tiles
 // stage a[i, k] at c.it as ap[k, i]                transposes
 // stage b[k, j] at c.ko as bp[jo = j / 16, k, ji = j % 16] pad     packs into panels
+// stage b[k, j] at c.ko as bp[k, j] layout swizzle(j[2:5] by k[0:3])   moves each row by its number, bit by bit
 // stage w[k, j] at plan as wp[j / 16, k, j % 16] pad               once, of a constant input
 // The components of the layout become the loops of the copy: bp.k, bp.j. Unnamed parts of a split dimension
 // are called `j_o` and `j_i`.
@@ -59,6 +60,62 @@ std::string print_component(const LayoutComponent& part) {
   return text;
 }
 
+// `j[2:5]`: a component and bits of it.
+std::optional<std::pair<Word, std::pair<int, int>>> parse_bits(Reader& reader) {
+  TextCursor& cursor = reader.cursor;
+  auto name = reader.name("a component of the layout");
+  if (!name || !cursor.expect("[", "after the component", "write its bits: `j[2:5]`"))
+    return std::nullopt;
+  const Span at = cursor.peek().span;
+  auto low = cursor.expect_integer("the lowest bit");
+  if (!low || !cursor.expect(":", "after the lowest bit", "write `j[2:5]`")) return std::nullopt;
+  auto high = cursor.expect_integer("the end of the bits");
+  if (!high || !cursor.expect("]", "after the bits")) return std::nullopt;
+  if (*low < 0 || *high <= *low || *high > tree::kMaxSwizzleBits) {
+    cursor.report(Code::BadNumber, at,
+                  "bits " + std::to_string(*low) + " to " + std::to_string(*high),
+                  "write a range of bits below " + std::to_string(tree::kMaxSwizzleBits) +
+                      ", its end not included");
+    return std::nullopt;
+  }
+  return std::pair{*name, std::pair{static_cast<int>(*low), static_cast<int>(*high)}};
+}
+
+// `layout swizzle(j[2:5] by k[0:3], ...)`.
+bool parse_swizzles(Reader& reader, std::vector<tree::Swizzle>& out) {
+  TextCursor& cursor = reader.cursor;
+  if (!cursor.accept("layout")) return true;
+  if (!cursor.expect("swizzle", "after `layout`", "write `layout swizzle(j[2:5] by k[0:3])`") ||
+      !cursor.expect("(", "after `swizzle`"))
+    return false;
+  do {
+    auto target = parse_bits(reader);
+    if (!target ||
+        !cursor.expect("by", "after the bits", "write `by` and the bits that change them"))
+      return false;
+    const Span at = cursor.peek().span;
+    auto source = parse_bits(reader);
+    if (!source) return false;
+    const auto [low, high] = target->second;
+    const auto [source_low, source_high] = source->second;
+    if (high - low != source_high - source_low) {
+      cursor.report(Code::BadNumber, at,
+                    std::to_string(source_high - source_low) + " bits, where " +
+                        std::to_string(high - low) + " are changed",
+                    "write ranges of one length");
+      return false;
+    }
+    out.push_back(
+        {target->first, low, source->first, source_low, high - low, {target->first.span}});
+  } while (cursor.accept(","));
+  return cursor.expect(")", "after the swizzle");
+}
+
+std::string print_bits(Symbol name, int low, int bits) {
+  return std::string(name.text()) + "[" + std::to_string(low) + ":" + std::to_string(low + bits) +
+         "]";
+}
+
 }  // namespace
 
 std::optional<StageCopy> StageCopy::parse(Reader& reader) { return parse_with(reader, true); }
@@ -109,6 +166,7 @@ std::optional<StageCopy> StageCopy::parse_with(Reader& reader, bool with_place) 
   out.stage.tensor = *tensor;
   out.stage.tensor_place = {tensor->span};
   out.stage.pad = cursor.accept("pad");
+  if (!parse_swizzles(reader, out.stage.swizzles)) return std::nullopt;
   out.buffer = *buffer;
   return out;
 }
@@ -121,7 +179,13 @@ std::string print_stage(const tree::Stage& stage, std::string_view buffer,
   text += "]" + (stage.at_plan ? " at plan" : place) + " as " + std::string(buffer) + "[";
   for (std::size_t i = 0; i < stage.layout.size(); ++i)
     text += (i ? ", " : "") + print_component(stage.layout[i]);
-  return text + "]" + (stage.pad ? " pad" : "");
+  text += std::string("]") + (stage.pad ? " pad" : "");
+  for (std::size_t i = 0; i < stage.swizzles.size(); ++i) {
+    const tree::Swizzle& s = stage.swizzles[i];
+    text += (i ? ", " : " layout swizzle(") + print_bits(s.target, s.target_bit, s.bits) + " by " +
+            print_bits(s.source, s.source_bit, s.bits);
+  }
+  return text + (stage.swizzles.empty() ? "" : ")");
 }
 
 std::string StageCopy::print() const {

@@ -5,6 +5,26 @@
 
 namespace tilewright::tree {
 
+namespace {
+constexpr std::string_view kScopes[] = {"none", "lane",    "warp", "warpgroup", "block",
+                                        "pair", "cluster", "core", "device"};
+constexpr std::string_view kSpaces[] = {"none",   "register",   "shared",
+                                        "tensor", "scratchpad", "accumulator"};
+
+// `none` is no word of a schedule.
+template <class T, std::size_t N>
+std::optional<T> find_in(const std::string_view (&names)[N], std::string_view text) {
+  const auto it = std::find(std::begin(names) + 1, std::end(names), text);
+  return it == std::end(names) ? std::nullopt
+                               : std::optional(static_cast<T>(it - std::begin(names)));
+}
+}  // namespace
+
+std::string_view scope_text(Scope scope) { return kScopes[static_cast<std::size_t>(scope)]; }
+std::string_view space_text(Space space) { return kSpaces[static_cast<std::size_t>(space)]; }
+std::optional<Scope> find_scope(std::string_view text) { return find_in<Scope>(kScopes, text); }
+std::optional<Space> find_space(std::string_view text) { return find_in<Space>(kSpaces, text); }
+
 const Loop* Nest::find_loop(Symbol loop) const {
   auto it = std::find_if(loops.begin(), loops.end(), [&](const Loop& l) { return l.name == loop; });
   return it == loops.end() ? nullptr : &*it;
@@ -19,6 +39,21 @@ const Nest* Tree::find(Symbol nest) const {
 }
 Nest* Tree::find(Symbol nest) {
   return const_cast<Nest*>(static_cast<const Tree*>(this)->find(nest));
+}
+
+const Set* Tree::set_of(Symbol nest) const {
+  const auto holds = [&](const Set& set) {
+    return std::find(set.members.begin(), set.members.end(), nest) != set.members.end();
+  };
+  const auto it = std::find_if(sets.begin(), sets.end(), holds);
+  return it == sets.end() ? nullptr : &*it;
+}
+
+std::vector<const Nest*> Tree::placed_in(const LoopRef& loop) const {
+  std::vector<const Nest*> out;
+  for (const Nest& nest : nests)
+    if (nest.at && *nest.at == loop) out.push_back(&nest);
+  return out;
 }
 
 bool operator==(const Schedule& a, const Schedule& b) {
@@ -46,15 +81,17 @@ std::vector<Symbol> ordered_dimensions(const ir::Equation& equation) {
                    : std::vector<Symbol>(fold->vars.begin(), fold->vars.end());
 }
 
+Nest default_nest(const ir::Equation& equation) {
+  Nest nest;
+  nest.name = equation.name;
+  for (Symbol dim : dimensions(equation)) nest.loops.push_back({dim, LoopKind::Serial, false});
+  return nest;
+}
+
 Tree default_tree(const ir::Algorithm& algorithm) {
   Tree tree;
-  for (const ir::Equation& equation : algorithm.equations) {
-    if (equation.is_view) continue;
-    Nest nest;
-    nest.name = equation.name;
-    for (Symbol dim : dimensions(equation)) nest.loops.push_back({dim, LoopKind::Serial, false});
-    tree.nests.push_back(std::move(nest));
-  }
+  for (const ir::Equation& equation : algorithm.equations)
+    if (!equation.is_view) tree.nests.push_back(default_nest(equation));
   return tree;
 }
 
@@ -83,6 +120,15 @@ void order_nests(Tree& tree) {
   // A placement that names no loop, or a cycle: verify() refuses it.
   for (std::size_t i = 0; i < tree.nests.size(); ++i) append_nest(tree, i, done, out);
   tree.nests = std::move(out);
+  const auto position = [&](Symbol name) {
+    const Nest* nest = tree.find(name);
+    return nest ? static_cast<std::size_t>(nest - tree.nests.data()) : tree.nests.size();
+  };
+  const auto earlier = [&](Symbol a, Symbol b) { return position(a) < position(b); };
+  for (Set& set : tree.sets) std::stable_sort(set.members.begin(), set.members.end(), earlier);
+  std::stable_sort(tree.sets.begin(), tree.sets.end(), [&](const Set& a, const Set& b) {
+    return !a.members.empty() && !b.members.empty() && earlier(a.members[0], b.members[0]);
+  });
 }
 
 }  // namespace tilewright::tree

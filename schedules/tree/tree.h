@@ -11,6 +11,7 @@
 //   split d by f as o, i:  d = o * f + i, 0 <= i < f;   fuse o, i as f:  o = f / extent(i), i = f % extent(i).
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -38,6 +39,17 @@ struct Places {
 
 enum class LoopKind : std::uint8_t { Serial, Parallel, Vector, Unrolled };
 
+// Who runs the iterations of a bound loop, one each: from narrow to wide. Pair: two blocks that work as one. Core:
+// of an accelerator. Device: of a mesh.
+enum class Scope : std::uint8_t { None, Lane, Warp, Warpgroup, Block, Pair, Cluster, Core, Device };
+std::string_view scope_text(Scope scope);  // "lane", ...
+std::optional<Scope> find_scope(std::string_view text);
+
+// Where a placed equation or a staged copy lives; None: where build puts it.
+enum class Space : std::uint8_t { None, Register, Shared, Tensor, Scratchpad, Accumulator };
+std::string_view space_text(Space space);  // "register", ...
+std::optional<Space> find_space(std::string_view text);
+
 // `split parent by factor as outer, inner`. Factor >= 1.
 struct SplitStep {
   Symbol parent;
@@ -59,6 +71,86 @@ struct FuseStep {
 
 using Step = std::variant<SplitStep, FuseStep>;
 
+// Algebraic steps: each makes another algorithm with the same outputs (derive.h), whose equations the nests
+// name. They come before all else in a tree.
+
+// `split_reduction c.k by 64 as ko, ki`: c.part folds a chunk of 64, c folds the partial results over ko.
+struct SplitReductionStep {
+  Symbol equation;
+  Symbol var;
+  std::int64_t factor = 1;
+  Symbol outer;
+  Symbol inner;
+  Place place = {};
+  friend bool operator==(const SplitReductionStep&, const SplitReductionStep&) = default;
+};
+
+// `defer total out of o`: o.sum folds without the factors that read `total`; o applies them once.
+struct DeferStep {
+  Symbol tensor;
+  Symbol equation;
+  Place place = {};
+  friend bool operator==(const DeferStep&, const DeferStep&) = default;
+};
+
+// `recompute e for y`: y reads y.e, a copy of the equation that nothing else reads.
+struct RecomputeStep {
+  Symbol equation;
+  Symbol reader;
+  Place place = {};
+  friend bool operator==(const RecomputeStep&, const RecomputeStep&) = default;
+};
+
+using AlgebraStep = std::variant<SplitReductionStep, DeferStep, RecomputeStep>;
+
+// What the steps of a tree make of its algorithm: a function of both, so no content.
+struct Derived {
+  std::shared_ptr<const ir::Algorithm> algorithm;
+  friend bool operator==(const Derived&, const Derived&) { return true; }
+};
+
+// Statements of a loop: the nests placed in it, and under the name of its own nest what the loop does itself.
+
+// `prefetch b by 4`: iteration i asks for the cells of b that iteration i + 4 reads. It changes no value.
+struct Prefetch {
+  Symbol tensor;
+  std::int64_t distance = 1;
+  Place place = {};
+  friend bool operator==(const Prefetch&, const Prefetch&) = default;
+};
+
+// A row of `pipeline ap stage 0 on tma, c stage 2`: interval t of the loop runs, row after row, iteration
+// t - stage of each statement, where there is one. The unit is a name of the machine's; none: any.
+struct PipelineRow {
+  Symbol statement;
+  std::int64_t stage = 0;
+  Symbol unit;
+  Place place = {};
+  friend bool operator==(const PipelineRow&, const PipelineRow&) = default;
+};
+
+// `load(ap, bp) on warp registers 40`: an agent that runs all iterations of the loop, of its statements alone. 0: as
+// many lanes or registers as build finds.
+struct Role {
+  Symbol name;
+  std::vector<Symbol> statements;
+  Scope scope = Scope::Warp;
+  std::int64_t lanes = 0;
+  std::int64_t registers = 0;  // of 32 bits, of each lane
+  Place place = {};
+  friend bool operator==(const Role&, const Role&) = default;
+};
+
+// `order a before c by 1`: iteration k of `after` begins when iteration k - distance of `before` has ended. Of
+// members of a set the distance is 0; of roles it may be more.
+struct OrderEdge {
+  Symbol before;
+  Symbol after;
+  std::int64_t distance = 0;
+  Place place = {};
+  friend bool operator==(const OrderEdge&, const OrderEdge&) = default;
+};
+
 struct Loop {
   Symbol name;
   LoopKind kind = LoopKind::Serial;
@@ -66,6 +158,22 @@ struct Loop {
       false;  // full iterations first, without the guards of the loops inside; then the last partial one
   Place marked = {};  // what gave it its kind
   Place peeled = {};
+  // `specialize c.i when N % 8 == 0`: the loop once for each condition, in which it is known to hold, and once
+  // for all other sizes; the first that holds runs.
+  std::vector<Expr> versions = {};
+  Places version_places = {};
+  Scope scope = Scope::None;  // `bind c.it to block`
+  Place bound = {};
+  std::vector<Prefetch> prefetches = {};
+  std::vector<PipelineRow> pipeline =
+      {};  // in the order of an interval; none: one iteration after the other
+  std::vector<Role> roles = {};
+  std::vector<OrderEdge> order = {};  // of roles
+  // Whether it is more than a serial loop.
+  bool is_marked() const {
+    return kind != LoopKind::Serial || peel || !versions.empty() || scope != Scope::None ||
+           !prefetches.empty() || !pipeline.empty() || !roles.empty() || !order.empty();
+  }
   friend bool operator==(const Loop&, const Loop&) = default;
 };
 
@@ -87,6 +195,20 @@ struct LayoutComponent {
   friend bool operator==(const LayoutComponent&, const LayoutComponent&) = default;
 };
 
+// `swizzle(j[2:5] by k[0:3])`: in the buffer bits 2, 3 and 4 of component j are changed (xor) by bits 0, 1 and 2
+// of component k. Several are applied in order.
+struct Swizzle {
+  Symbol target;
+  int target_bit = 0;
+  Symbol source;
+  int source_bit = 0;
+  int bits = 1;
+  Place place = {};
+  friend bool operator==(const Swizzle&, const Swizzle&) = default;
+};
+// Highest bit of a component that a swizzle may reach, plus one.
+inline constexpr int kMaxSwizzleBits = 16;
+
 // `stage tensor[dims] at nest.loop as buffer[layout] pad`: the region of the tensor that the nests below the
 // loop read, copied; their reads go to the copy. With `pad`, cells of the buffer outside the region hold zero,
 // so that whole tiles may be computed. `stage w[k, j] at plan as ...`: the whole of a constant input, copied once
@@ -96,6 +218,7 @@ struct Stage {
   std::vector<Symbol> dims;
   std::vector<LayoutComponent> layout;
   bool pad = false;
+  std::vector<Swizzle> swizzles = {};
   bool at_plan = false;  // `at plan`: once, of a constant input; the nest then has no `at`
   Place tensor_place = {};
   Places dim_places = {};
@@ -124,23 +247,50 @@ struct Nest {
   std::optional<Stage> stage;
   // A local equation whose whole region under `at` is small and constant may live in registers: `keep e in register`.
   bool in_register = false;
+  Space space = Space::None;  // `keep bp in shared`; registers are `in_register`
+  std::int64_t ring =
+      1;  // `ring bp by 3`: as many buffers, taken in turn by the iterations of the loop around
+  bool is_async = false;  // `async bp`: the copy runs while others go on
+  Symbol kernel;  // `kernel a, b, c`: of a nest at the root, the launch that holds it
   Place place = {};  // its name
   Place placed = {};  // what gave it `at`
   Places kept = {};  // of `keep`
-  Place registered = {};  // of `in_register`
+  Place registered = {};  // of `in_register` and `space`
+  Place ringed = {};
+  Place made_async = {};
+  Place launched = {};  // of `kernel`
 
   const Loop* find_loop(Symbol loop) const;
   Loop* find_loop(Symbol loop);
   friend bool operator==(const Nest&, const Nest&) = default;
 };
 
+// `set a, b, c`: nests that follow one another in one place, and run at the same time but for the order between
+// them. The set ends when all have ended.
+struct Set {
+  std::vector<Symbol> members;  // in the order of the tree's nests
+  std::vector<OrderEdge> order;
+  Place place = {};
+  friend bool operator==(const Set&, const Set&) = default;
+};
+
 struct Tree {
+  std::vector<AlgebraStep> algebra;
+  Derived derived;  // by `algebra`; none without steps
   std::vector<Nest> nests;  // producers before consumers; in the order of order_nests()
   std::vector<Symbol>
       inlined;  // equations substituted into their readers, sorted; views are without saying
+  std::vector<Set> sets;  // in the order of their first members
 
+  // The algorithm whose equations the nests compute.
+  const ir::Algorithm& algorithm(const ir::Algorithm& original) const {
+    return derived.algorithm ? *derived.algorithm : original;
+  }
   const Nest* find(Symbol nest) const;
   Nest* find(Symbol nest);
+  const Set* set_of(Symbol nest) const;
+  // The nests placed in a loop, in order.
+  std::vector<const Nest*> placed_in(const LoopRef& loop) const;
   friend bool operator==(const Tree&, const Tree&) = default;
 };
 
@@ -160,9 +310,11 @@ bool operator==(const Schedule& a, const Schedule& b);
 
 // Every equation but the views at the root, its loops serial in the order of its dimensions.
 Tree default_tree(const ir::Algorithm& algorithm);
+Nest default_nest(const ir::Equation& equation);
 
 // The order of nests that the text form has: a nest directly after the nests placed in its loops, which
-// stand outer loops first; nests of one place keep their order. Meaning is the same.
+// stand outer loops first; nests of one place keep their order; sets and their members in the order of nests. Meaning
+// is the same.
 void order_nests(Tree& tree);
 
 // Dimensions of an equation: indices, then fold variables.

@@ -9,6 +9,8 @@
 //   - a placement names a loop of a nest that is not placed inside this one; readers stand inside it, and
 //     in the order of nests a tensor is computed or copied before what reads it;
 //   - tensorized loops are the innermost of a reduction, and not marked otherwise;
+//   - scopes narrow inwards; what runs at the same time has the order that its values need (verify_mapping.cpp,
+//     verify_tables.cpp);
 //   - outputs stand at the root; kept names are loops over results of a reduction; a layout covers its
 //     dimensions.
 #include <algorithm>
@@ -17,31 +19,11 @@
 
 #include "frontend/ir/walk.h"
 #include "schedules/tree/tree.h"
-#include "schedules/tree/witness.h"
+#include "schedules/tree/verify_parts.h"
 
 namespace tilewright::tree {
 
 namespace {
-
-std::string quoted(Symbol name) { return "`" + std::string(name.text()) + "`"; }
-std::string quoted(Symbol nest, Symbol loop) {
-  return "`" + std::string(nest.text()) + "." + std::string(loop.text()) + "`";
-}
-
-// `place` is none where no word of the text is to blame more than others.
-Failure malformed(Span place, std::string message, std::string remedy, Evidence evidence = {}) {
-  return fail(Diagnostic{
-      Code::TreeMalformed, place, std::move(message), std::move(remedy), {}, std::move(evidence)});
-}
-
-std::string path(Symbol nest, Symbol loop) {
-  return std::string(nest.text()) + "." + std::string(loop.text());
-}
-
-Evidence with(Evidence evidence, Evidence more) {
-  evidence.insert(evidence.end(), more.begin(), more.end());
-  return evidence;
-}
 
 class Verifier {
  public:
@@ -71,10 +53,14 @@ class Verifier {
     for (const Nest& nest : tree_.nests) {
       TILEWRIGHT_CHECK_OK(loops(nest));
       TILEWRIGHT_CHECK_OK(placement(nest));
-      if (nest.stage) TILEWRIGHT_CHECK_OK(layout(nest));
+      TILEWRIGHT_CHECK_OK(verify_mapping(tree_, nest));
+      if (nest.stage)
+        TILEWRIGHT_CHECK_OK(verify_layout(algorithm_, nest, inlined(nest.stage->tensor)));
     }
     TILEWRIGHT_CHECK_OK(readers());
-    return order();
+    TILEWRIGHT_CHECK_OK(verify_kernels(tree_));
+    TILEWRIGHT_CHECK_OK(order());
+    return verify_tables(algorithm_, tree_, reads_);
   }
 
  private:
@@ -197,13 +183,15 @@ class Verifier {
                          "reorder it to the inside",
                          {{"loop", path(nest.name, loop.name)},
                           {"inside it", path(nest.name, nest.loops[i + 1].name)}});
-      if (loop.kind == LoopKind::Parallel && folds.contains(loop.name))
-        return malformed(loop.marked.span,
-                         "parallel loop " + quoted(nest.name, loop.name) +
+      const bool bound = loop.scope != Scope::None;
+      if ((loop.kind == LoopKind::Parallel || bound) && folds.contains(loop.name))
+        return malformed(bound ? loop.bound.span : loop.marked.span,
+                         (bound ? "bound loop " : "parallel loop ") + quoted(nest.name, loop.name) +
                              " runs over a reduction, so its iterations meet in one result",
                          "make a loop over the result's indices parallel",
                          with({{"loop", path(nest.name, loop.name)}},
                               iterations_that_meet(algorithm_, nest, loop.name)));
+      TILEWRIGHT_CHECK_OK(versions(nest, loop));
       if (loop.peel && !split_outers.contains(loop.name))
         return malformed(loop.peeled.span,
                          quoted(nest.name, loop.name) +
@@ -260,7 +248,8 @@ class Verifier {
     }
     std::vector<Symbol> order;
     for (const Loop& loop : nest.loops) {
-      if ((names.contains(loop.name) && loop.kind == LoopKind::Parallel) ||
+      if ((names.contains(loop.name) &&
+           (loop.kind == LoopKind::Parallel || loop.scope != Scope::None)) ||
           (no_vector.contains(loop.name) && loop.kind == LoopKind::Vector))
         return malformed(nest.place.span,
                          "loop " + quoted(nest.name, loop.name) +
@@ -320,11 +309,27 @@ class Verifier {
                              " are not its innermost: " + quoted(nest.name, loop.name) +
                              " stands among or inside them",
                          "reorder the tensorized loops to the inside");
-      if (loop.kind != LoopKind::Serial || loop.peel)
+      if (loop.is_marked())
         return malformed(
             nest.tensorized->place.span,
             "tensorized loop " + quoted(nest.name, loop.name) + " is marked otherwise too",
             "leave the loops of an instruction's tile unmarked");
+    }
+    return Ok{};
+  }
+
+  static Result<Ok> versions(const Nest& nest, const Loop& loop) {
+    for (std::size_t i = 0; i < loop.versions.size(); ++i) {
+      const Span place = loop.version_places.of(i);
+      if (loop.kind == LoopKind::Vector || loop.kind == LoopKind::Unrolled)
+        return malformed(
+            place, "specialized loop " + quoted(nest.name, loop.name) + " is vector or unrolled",
+            "specialize a loop outside of it", {{"loop", path(nest.name, loop.name)}});
+      const auto first = std::find(loop.versions.begin(), loop.versions.end(), loop.versions[i]);
+      if (first - loop.versions.begin() < static_cast<std::ptrdiff_t>(i))
+        return malformed(place,
+                         quoted(nest.name, loop.name) + " is specialized twice for one condition",
+                         "write each condition once", {{"loop", path(nest.name, loop.name)}});
     }
     return Ok{};
   }
@@ -447,6 +452,10 @@ class Verifier {
                            ", so no plan can hold a copy of it",
                        "declare it `const input`, or stage it at a loop",
                        {{"tensor", std::string(stage.tensor.text())}});
+    if (!stage.swizzles.empty() || nest.ring != 1 || nest.is_async || nest.space != Space::None)
+      return malformed(nest.place.span,
+                       quoted(nest.name) + " is a copy of the plan, which is plain memory",
+                       "leave out its swizzle, ring, space or `async`");
     if (ir::is_packed(input->type))
       return malformed(stage.tensor_place.span,
                        quoted(stage.tensor) + " holds several elements in a byte, a plan whole bytes",
@@ -523,60 +532,6 @@ class Verifier {
       if (!inlined(e.name) && reads_through_inlining(e, tensor))
         out.emplace_back("reader", std::string(e.name.text()));
     return out;
-  }
-
-  Result<Ok> layout(const Nest& nest) {
-    const Stage& stage = *nest.stage;
-    const auto* shape = algorithm_.shape_of(stage.tensor);
-    if (!shape)
-      return malformed(stage.tensor_place.span, quoted(stage.tensor) + " is not a tensor",
-                       "stage an input or an equation");
-    if (inlined(stage.tensor))
-      return malformed(stage.tensor_place.span,
-                       quoted(stage.tensor) + " is inlined, so there is nothing to copy",
-                       "drop the `inline` or the `stage`");
-    if (std::set<Symbol>(stage.dims.begin(), stage.dims.end()).size() != stage.dims.size())
-      return malformed(stage.tensor_place.span,
-                       "two dimensions of staged " + quoted(stage.tensor) + " have one name",
-                       "name each dimension once");
-    for (std::size_t i = 0; i < stage.layout.size(); ++i)
-      if (const LayoutComponent& part = stage.layout[i]; part.factor < 1)
-        return malformed(
-            stage.layout_places.of(i),
-            "the layout of " + quoted(nest.name) + " divides by " + std::to_string(part.factor),
-            "divide by at least 1");
-    if (shape->size() != stage.dims.size())
-      return malformed(stage.tensor_place.span,
-                       quoted(stage.tensor) + " has " + std::to_string(shape->size()) +
-                           " dimensions, not " + std::to_string(stage.dims.size()),
-                       "name each dimension once");
-    for (std::size_t i = 0; i < stage.dims.size(); ++i) {
-      const Symbol dim = stage.dims[i];
-      int whole = 0;
-      std::int64_t quotient = 0;
-      std::int64_t remainder = 0;
-      for (const LayoutComponent& part : stage.layout) {
-        if (!(part.dim == dim)) continue;
-        if (part.part == LayoutComponent::Part::Whole) ++whole;
-        if (part.part == LayoutComponent::Part::Quotient) quotient = quotient ? -1 : part.factor;
-        if (part.part == LayoutComponent::Part::Remainder) remainder = remainder ? -1 : part.factor;
-      }
-      const bool alone = whole == 1 && quotient == 0 && remainder == 0;
-      const bool pair = whole == 0 && quotient > 0 && quotient == remainder;
-      if (!alone && !pair)
-        return malformed(stage.dim_places.of(i),
-                         "dimension " + quoted(dim) + " of staged " + quoted(stage.tensor) +
-                             " does not appear once, or once as `/ f` and once as `% f`",
-                         "write for example `[j / 64, k, j % 64]`",
-                         with({{"dimension", std::string(dim.text())}}, uncovered_layout(nest, i)));
-    }
-    for (std::size_t i = 0; i < stage.layout.size(); ++i)
-      if (const LayoutComponent& part = stage.layout[i];
-          std::find(stage.dims.begin(), stage.dims.end(), part.dim) == stage.dims.end())
-        return malformed(stage.layout_places.of(i),
-                         quoted(part.dim) + " is not a dimension of staged " + quoted(stage.tensor),
-                         "use the dimensions named after the tensor");
-    return Ok{};
   }
 
   // Every reader of a placed equation stands inside its loop; else some instance reads a cell that is not there.
@@ -689,13 +644,16 @@ class Verifier {
   std::set<Symbol> inlined_;
   std::set<Symbol> views_;  // always inlined
   std::map<Symbol, Symbol> equation_of_;  // of the parts of equations that have some
-  std::map<Symbol, std::set<Symbol>> reads_;  // the tensors that remain once inlining is done
+  ReadsOf reads_;  // the tensors that remain once inlining is done
 };
 
 }  // namespace
 
 Result<Ok> verify(const ir::Algorithm& algorithm, const Tree& tree) {
-  return Verifier(algorithm, tree).run();
+  if (!tree.algebra.empty() && !tree.derived.algorithm)
+    return malformed({}, "the tree has algebraic steps and no derived algorithm",
+                     "add the steps with add_step");
+  return Verifier(tree.algorithm(algorithm), tree).run();
 }
 
 }  // namespace tilewright::tree

@@ -121,8 +121,7 @@ class Batch {
     for (const CCompiler& compiler : compilers_) {
       std::vector<c_target::Function> functions;
       for (const InC& one : in_c_)
-        if (one.compiler == &compiler)
-          functions.push_back({one.context, &one.dispatch});
+        if (one.compiler == &compiler) functions.push_back({one.context, &one.dispatch});
       auto source = c_target::emit_file(functions);
       if (!source.ok()) return laws::messages(source.diagnostics());
       std::string object;

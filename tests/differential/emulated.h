@@ -51,8 +51,7 @@ class Emulated {
     } else {
       return laws::messages(object.diagnostics()) + program::print(subject.program);
     }
-    Function as_c{
-        subjects_.size(), named(context, subject.program), "C for aarch64", {}, &context};
+    Function as_c{subjects_.size(), named(context, subject.program), "C for aarch64", {}, &context};
     auto in_c = program::single_dispatch(context, as_c.program, "alone");
     if (!in_c.ok()) return laws::messages(in_c.diagnostics());
     as_c.dispatch = *std::move(in_c);

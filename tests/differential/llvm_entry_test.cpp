@@ -383,7 +383,7 @@ TEST_P(LlvmObject, NoOpenSymbolNoWritableDataSameBytes) {
   EXPECT_EQ(output_of(std::string("nm -u ") + path),
             "                 w __x86_get_cpuid_feature_leaf\n");
   EXPECT_EQ(output_of(std::string("nm -g --defined-only --format=just-symbols ") + path),
-            "maths\nmaths_query\n");
+            "maths\nmaths_explain\nmaths_query\n");
   // Sections that are both allocated and writable, other than those that relocation needs, must be empty.
   EXPECT_EQ(output_of(std::string("readelf -SW ") + path +
                       " | grep -E ' WA[^L]* ' | grep -vE ' 000000 00 '"),

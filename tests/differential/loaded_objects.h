@@ -57,8 +57,7 @@ class LoadedObjects {
     return invoke(name + "_query", words);
   }
   // Status and whole text of NAME_explain; a text that is cut differently than told fails the test.
-  std::pair<std::int32_t, std::string> explain(const std::string& name,
-                                               const tilewright_call* call,
+  std::pair<std::int32_t, std::string> explain(const std::string& name, const tilewright_call* call,
                                                const std::vector<tilewright_tensor*>& tensors) {
     std::vector<void*> words{const_cast<tilewright_call*>(call)};
     words.insert(words.end(), tensors.begin(), tensors.end());

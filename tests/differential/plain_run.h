@@ -87,7 +87,7 @@ class PlainRun {
                                  run(s.body, lanes);
                                },
                                [&](const Alloc& s) { run_alloc(s, lanes); },
-                               [&](const Store& s) { run_store(s, lanes); },
+                               [&](const Store& s) { run_store(s, lanes); }, [](const Prefetch&) {},
                                [](const auto&) { ADD_FAILURE() << "not of the host part"; }});
   }
 

@@ -76,6 +76,7 @@ class Visitor {
                                for (ir::Expr e : n.point) at.push_back(value_of(e, values_));
                                ++points[{n.origin, n.role}][at];
                              },
+                             [](const program::Prefetch&) {},
                              [&](const auto&) { ADD_FAILURE() << "build makes no others"; },
                          });
   }
@@ -137,7 +138,8 @@ TEST(LoopSpace, VisitsEachPointOnce) {
       if (visitor.steps > Visitor::kMaxSteps) continue;
       for (const tree::Nest& nest : subject.random.schedule.tree.nests) {
         // A placed equation is computed where it is needed, perhaps more than once.
-        const ir::Equation* equation = subject.algorithm.find_equation(nest.name);
+        const ir::Equation* equation =
+            subject.random.schedule.tree.algorithm(subject.algorithm).find_equation(nest.name);
         if (!equation || nest.at) continue;
         // A condition leaves points out, and scans and updates have statements of their own.
         if (equation->fold() && !equation->fold()->is_plain()) continue;

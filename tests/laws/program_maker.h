@@ -338,9 +338,18 @@ class ProgramMaker {
     return program::make(context_, node);
   }
 
+  program::Stmt prefetch() {
+    program::Prefetch node;
+    const ir::Expr at[] = {index()};
+    node.buffer = any_buffer();
+    node.indices = at;
+    return program::make(context_, node);
+  }
+
   // Statements that hold no others, or only what they bind.
   program::Stmt leaf() {
     using namespace program;
+    if (!in_async_ && below(5) == 0) return prefetch();
     if (below(3) == 0) return atomic();
     if (has_intrinsic_ && below(3) == 0) return call();
     if (in_async_) return store();

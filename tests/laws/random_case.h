@@ -39,7 +39,10 @@ inline std::string messages(const std::vector<Diagnostic>& diagnostics) {
 }
 
 // The tree folds each cell's elements in the order of the algorithm, one by one.
-inline bool keeps_fold_order(const ir::Algorithm& algorithm, const tree::Tree& tree) {
+inline bool keeps_fold_order(const ir::Algorithm& original, const tree::Tree& tree) {
+  for (const tree::AlgebraStep& step : tree.algebra)
+    if (!std::holds_alternative<tree::RecomputeStep>(step)) return false;
+  const ir::Algorithm& algorithm = tree.algorithm(original);
   for (const tree::Nest& nest : tree.nests) {
     const ir::Equation* equation = algorithm.find_equation(nest.name);
     const std::vector<Symbol> vars =

@@ -53,7 +53,7 @@ TEST(ScheduleText, DirectivesAndTreeAreOneValue) {
       ++counts[directive.index()];
       const Source line("line.tws", directives::print(directive));
       TextCursor cursor(line);
-      directives::Reader reader{subject.context, cursor};
+      directives::Reader reader{subject.context, cursor, &subject.algorithm};
       auto read = directives::parse_directive(reader);
       ASSERT_TRUE(read && cursor.at_end() && *read == directive) << line.text();
       ASSERT_EQ(directives::print(*read), line.text());

@@ -53,6 +53,10 @@ void Body::emit(program::Stmt stmt, bool is_last) {
                                 [&](const program::Let& s) { emit_let(s, is_last); },
                                 [&](const program::Alloc& s) { emit_alloc(s, is_last); },
                                 [&](const program::Store& s) { emit_store(s); },
+                                // C has no word for it, and it changes nothing.
+                                [&](const program::Prefetch& s) {
+                                  lines().add("/* " + program::headline(program::Stmt(&s)) + " */");
+                                },
                                 [&](const auto& other) {
                                   const auto kind = std::remove_cvref_t<decltype(other)>::kKind;
                                   refuse("the C target has no code for the statement `" +

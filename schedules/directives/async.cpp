@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// async bp
+//   the staged copy bp is started where it stands and waited for where it is read
+#include "schedules/directives/directive.h"
+
+namespace tilewright::directives {
+
+std::optional<Async> Async::parse(Reader& reader) {
+  auto nest = reader.path("a staged copy");
+  if (!nest) return std::nullopt;
+  return Async{*nest};
+}
+
+std::string Async::print() const { return "async " + std::string(nest.text()); }
+
+Result<Ok> Async::apply(Target& target) const {
+  TILEWRIGHT_TRY(found, find_nest(target, nest, nest.span));
+  if (!found->stage)
+    return refuse(
+        nest.span,
+        "`" + std::string(nest.text()) + "` is computed, and only copies are asynchronous",
+        "stage a copy of it and make that asynchronous", {{"nest", std::string(nest.text())}});
+  found->is_async = true;
+  found->made_async = {nest.span};
+  return Ok{};
+}
+
+}  // namespace tilewright::directives
