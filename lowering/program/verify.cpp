@@ -13,6 +13,8 @@
 //               inside a vector loop.
 //   buffers     stack and register buffers have constant, positive extents; reads and stores have as many
 //               indices as the buffer; stores go to local buffers and outputs.
+//   plan        its buffers stand at the root, one inside the other, and are filled first, from constants
+//               (plan.h).
 //   agents      in verify_concurrent.cpp.
 //   structure   bodies are present; a block does not hold a block, nor exactly one statement; nesting is at
 //               most kMaxNesting levels.
@@ -22,7 +24,6 @@
 #include "frontend/ir/text.h"
 #include "frontend/ir/walk.h"
 #include "lowering/program/plan.h"
-#include "lowering/program/places.h"
 #include "lowering/program/verifier.h"
 
 namespace tilewright::program {
@@ -299,7 +300,9 @@ void Verifier::check(const Store& n) {
 // What plan.h takes apart: buffers of the plan one inside the other at the root, each filled first.
 void Verifier::plan() {
   if (auto fault = find_plan_fault(program_)) {
-    span_ = fault->stmt ? place_of(program_, fault->stmt) : Span{};
+    if (spans_)
+      if (const auto it = spans_->stmts.find(fault->stmt); it != spans_->stmts.end())
+        span_ = it->second;
     report(Code::PlanBuffer, fault->message, fault->remedy);
   }
 }

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plans, as object code and as C: what NAME_plan makes and NAME_run reads gives the bits of NAME and of the interpreter;
+// one plan serves all sizes it does not depend on; one of other sizes, of another variant, unfinished, too small or not
+// aligned is refused before anything is written; the constants are not looked at again.
+#include <cstring>
+
+#include "lowering/program/dispatch.h"
+#include "tests/differential/compiled_program.h"
+
+namespace tilewright::test {
+namespace {
+
+// c = a w. `width` columns of w side by side in the plan; 0: no plan.
+std::string product(int width, const std::string& guard) {
+  std::string text =
+      "program product for product {\n  extent M min 0\n  extent N min 0\n  extent K min 0\n" +
+      (guard.empty() ? std::string() : "  requires " + guard + "\n") +
+      "  input a : f32[M, K]\n  const input w : f32[K, N]\n  output c : f32[M, N]\n";
+  const std::string w = std::to_string(width);
+  const auto body = [](const std::string& read) {
+    return "    parallel i in 0 .. M {\n      for j in 0 .. N {\n        c[i, j] = 0.0\n"
+           "        for k2 in 0 .. K {\n          c[i, j] = fma(a[i, k2], " +
+           read + ", c[i, j])\n        }\n      }\n    }\n";
+  };
+  if (width == 0) return text + body("w[k2, j]") + "}\n";
+  return text + "  alloc wp : f32[ceil_div(N, " + w + "), K, " + w + "] in plan {\n" +
+         "    parallel jo in 0 .. ceil_div(N, " + w + ") {\n      for k in 0 .. K {\n" +
+         "        for ji in 0 .. " + w + " {\n          if jo * " + w + " + ji < N {\n" +
+         "            wp[jo, k, ji] = w[k, jo * " + w + " + ji] @ copy w(k, jo * " + w +
+         " + ji)\n          } else {\n            wp[jo, k, ji] = 0.0 @ pad w(k, jo * " + w +
+         " + ji)\n          }\n        }\n      }\n    }\n" +
+         body("wp[j / " + w + ", k2, j % " + w + "]") + "  }\n}\n";
+}
+
+class Planned : public ::testing::TestWithParam<const char*> {
+ protected:
+  static constexpr std::size_t kPlanBytes = 8192;
+
+  Planned() {
+    std::vector<program::Variant> variants;
+    // Two variants with plans of different layouts, and one without.
+    for (const auto& [name, width, guard] :
+         {std::tuple<const char*, int, const char*>{"narrow", 4, "M <= 2"},
+          {"wide", 8, "M <= 20"},
+          {"plain", 0, ""}}) {
+      program::Variant variant;
+      variant.name = name;
+      variant.program = parse(context_, product(width, guard));
+      variant.guard = variant.program.requirements;
+      variants.push_back(std::move(variant));
+    }
+    auto dispatch = program::derive_dispatch(context_, std::move(variants));
+    EXPECT_TRUE(dispatch.ok()) << messages(dispatch.diagnostics());
+    if (!dispatch.ok()) return;
+    dispatch_ = *std::move(dispatch);
+    const host::Target target = std::string_view(GetParam()) == c_target::kName
+                                    ? c_stand_in()
+                                    : *host::find_target(GetParam());
+    library_.emplace(context_, dispatch_, target);
+    error_.struct_size = sizeof error_;
+    call_ = tilewright_call_make(nullptr, &error_);
+  }
+
+  void bind(std::int64_t m, std::int64_t n, std::int64_t k) {
+    sizes_ = {{context_.symbol("M"), m}, {context_.symbol("N"), n}, {context_.symbol("K"), k}};
+    arguments_.clear();
+    arguments_.reserve(3);
+    inputs_.clear();
+    for (const program::Parameter& parameter : dispatch_.interface.parameters) {
+      arguments_.emplace_back(parameter, sizes_);
+      // The same weights at every M.
+      std::mt19937_64 random(parameter.is_const ? 7 : 11);
+      if (parameter.is_output) continue;
+      inputs_[parameter.name] = random_tensor(parameter, sizes_, random, true);
+      arguments_.back().fill(inputs_[parameter.name]);
+    }
+  }
+  std::vector<tilewright_tensor*> tensors() {
+    std::vector<tilewright_tensor*> out;
+    for (Argument& argument : arguments_) out.push_back(&argument.descriptor);
+    return out;
+  }
+  std::int32_t enter(const char* suffix, const std::vector<void*>& more) {
+    error_.status = 0;
+    return library_->objects().enter(std::string("product") + suffix, &call_, tensors(), more);
+  }
+  static void* word(std::size_t value) { return reinterpret_cast<void*>(value); }
+  std::pair<std::size_t, std::size_t> query() {
+    std::size_t plan = 1;
+    std::size_t workspace = 1;
+    EXPECT_EQ(enter("_plan_query", {&plan, &workspace}), TILEWRIGHT_OK) << error_.message;
+    return {plan, workspace};
+  }
+  std::int32_t make(void* plan, std::size_t size) { return enter("_plan", {plan, word(size)}); }
+  std::int32_t run(const void* plan, std::size_t size) {
+    return enter("_run", {const_cast<void*>(plan), word(size), workspace_, word(sizeof workspace_)});
+  }
+  void expect_right() {
+    auto wanted = program::interpret(context_, dispatch_.variants[2].program, sizes_, inputs_);
+    ASSERT_TRUE(wanted.ok());
+    const ir::Tensor got = arguments_[2].read();
+    const ir::Tensor& value = wanted->outputs.at(context_.symbol("c"));
+    for (std::size_t i = 0; i < got.data.size(); ++i) EXPECT_TRUE(same_bits(value, got, i)) << i;
+  }
+  // Refused with this status, and no output is touched.
+  void expect_refused(std::int32_t got, std::int32_t status, const char* message) {
+    EXPECT_EQ(got, status);
+    EXPECT_STREQ(error_.message, message);
+    EXPECT_EQ(error_.status, status);
+    for (std::byte byte : ir::tensor_bytes(arguments_[2].read()))
+      EXPECT_EQ(byte, std::byte{0xa5});
+  }
+
+  ir::Context context_;
+  program::Dispatch dispatch_;
+  std::optional<CompiledProgram> library_;
+  tilewright_error error_{};
+  tilewright_call call_{};
+  ir::Bindings sizes_;
+  ir::TensorMap inputs_;
+  std::vector<Argument> arguments_;
+  alignas(64) unsigned char workspace_[4096] = {};
+  alignas(64) unsigned char plan_[kPlanBytes] = {};
+  alignas(64) unsigned char other_[kPlanBytes] = {};
+};
+
+TEST_P(Planned, OnePlanServesEverySizeItDoesNotDependOn) {
+  ASSERT_TRUE(library_ && library_->ready());
+  for (const std::int64_t n : {0, 1, 7, 8, 9, 17})
+    for (const std::int64_t k : {0, 1, 5}) {
+      bind(2, n, k);
+      // A head of 7 words up to 64 bytes, then panels of 4 columns.
+      const std::size_t panels = static_cast<std::size_t>((n + 3) / 4 * k * 4 * 4 + 63) / 64 * 64;
+      EXPECT_EQ(query(), (std::pair<std::size_t, std::size_t>{64 + panels, 0}));
+      // Other tensors have no data yet.
+      tilewright_tensor& a = arguments_[0].descriptor;
+      void* const data = a.dl.data;
+      a.dl.data = nullptr;
+      ASSERT_EQ(make(plan_, kPlanBytes), TILEWRIGHT_OK) << error_.message;
+      a.dl.data = data;
+      for (const std::int64_t m : {0, 1, 2}) {
+        bind(m, n, k);
+        // The weights themselves may be gone.
+        arguments_[1].descriptor.dl.data = nullptr;
+        ASSERT_EQ(run(plan_, kPlanBytes), TILEWRIGHT_OK) << error_.message;
+        expect_right();
+      }
+      // Without a plan the same: buffers in the workspace.
+      std::size_t size = 0;
+      bind(1, n, k);
+      ASSERT_EQ(library_->query(&call_, tensors(), &size), TILEWRIGHT_OK);
+      EXPECT_EQ(size, panels);
+      ASSERT_EQ(library_->run(&call_, tensors(), workspace_, size), TILEWRIGHT_OK);
+      expect_right();
+    }
+}
+
+TEST_P(Planned, AVariantWithoutPlanTakesNone) {
+  ASSERT_TRUE(library_ && library_->ready());
+  bind(21, 9, 3);
+  EXPECT_EQ(query().first, 0U);
+  EXPECT_EQ(make(nullptr, 0), TILEWRIGHT_OK);
+  EXPECT_EQ(run(nullptr, 0), TILEWRIGHT_OK) << error_.message;
+  expect_right();
+  // It reads the weights: they must be there.
+  bind(21, 9, 3);
+  arguments_[1].descriptor.dl.data = nullptr;
+  expect_refused(run(nullptr, 0), TILEWRIGHT_NULL_ARGUMENT,
+                 "the elements do not fit the bytes of the tensor, or data is null");
+}
+
+TEST_P(Planned, APlanThatDoesNotFitIsRefusedBeforeAnythingIsWritten) {
+  ASSERT_TRUE(library_ && library_->ready());
+  bind(2, 9, 3);
+  const std::size_t size = query().first;
+  expect_refused(run(plan_, size), TILEWRIGHT_BAD_PLAN,
+                 "this is no plan, or one that was never finished");
+  ASSERT_EQ(make(plan_, size), TILEWRIGHT_OK);
+  expect_refused(run(nullptr, size), TILEWRIGHT_PLAN_TOO_SMALL, "the plan is null or too small");
+  expect_refused(run(plan_, size - 1), TILEWRIGHT_PLAN_TOO_SMALL,
+                 "the plan is null or too small");
+  EXPECT_EQ(error_.expected, static_cast<std::int64_t>(size));
+  EXPECT_EQ(error_.got, static_cast<std::int64_t>(size) - 1);
+  expect_refused(run(plan_ + 4, kPlanBytes - 4), TILEWRIGHT_MISALIGNED, "the plan is not aligned");
+  // Another variant, with the same sizes of the weights.
+  bind(3, 9, 3);
+  expect_refused(run(plan_, kPlanBytes), TILEWRIGHT_BAD_PLAN,
+                 "the plan was made for another variant or function");
+  // Other sizes.
+  bind(2, 10, 3);
+  expect_refused(run(plan_, kPlanBytes), TILEWRIGHT_BAD_PLAN, "the plan was made for other sizes");
+  EXPECT_EQ(error_.expected, 10);
+  EXPECT_EQ(error_.got, 9);
+  bind(2, 9, 2);
+  expect_refused(run(plan_, kPlanBytes), TILEWRIGHT_BAD_PLAN, "the plan was made for other sizes");
+  EXPECT_EQ(error_.got, 3);
+  // In the workspace.
+  bind(2, 9, 3);
+  std::memcpy(other_, plan_, kPlanBytes);
+  EXPECT_EQ(run(other_, kPlanBytes), TILEWRIGHT_OK) << "a plan holds no pointers";
+}
+
+TEST_P(Planned, MakingOneChecksWhatItReadsAndWrites) {
+  ASSERT_TRUE(library_ && library_->ready());
+  bind(2, 9, 3);
+  const std::size_t size = query().first;
+  expect_refused(make(plan_, size - 1), TILEWRIGHT_PLAN_TOO_SMALL,
+                 "the plan is null or too small");
+  expect_refused(make(plan_ + 8, kPlanBytes - 8), TILEWRIGHT_MISALIGNED, "the plan is not aligned");
+  tilewright_tensor& w = arguments_[1].descriptor;
+  void* const data = w.dl.data;
+  w.dl.data = nullptr;
+  expect_refused(make(plan_, size), TILEWRIGHT_NULL_ARGUMENT,
+                 "the elements do not fit the bytes of the tensor, or data is null");
+  w.dl.data = plan_ + 128;
+  expect_refused(make(plan_, size), TILEWRIGHT_OVERLAP,
+                 "the plan shares bytes with an argument or the workspace");
+  for (unsigned char byte : plan_) ASSERT_EQ(byte, 0);
+  w.dl.data = data;
+  // Cancelled: not a plan, whatever it was before.
+  ASSERT_EQ(make(plan_, size), TILEWRIGHT_OK);
+  const std::uint32_t cancel = 1;
+  call_.cancel = &cancel;
+  EXPECT_EQ(make(plan_, size), TILEWRIGHT_CANCELLED);
+  call_.cancel = nullptr;
+  expect_refused(run(plan_, size), TILEWRIGHT_BAD_PLAN,
+                 "this is no plan, or one that was never finished");
+  // Nothing beyond the size that was asked for is written.
+  std::memset(other_, 0x5a, kPlanBytes);
+  ASSERT_EQ(make(other_, size), TILEWRIGHT_OK);
+  for (std::size_t i = size; i < kPlanBytes; ++i) ASSERT_EQ(other_[i], 0x5a) << i;
+}
+
+TEST_P(Planned, ExplainTellsThePlan) {
+  ASSERT_TRUE(library_ && library_->ready());
+  bind(3, 9, 3);
+  const std::string text = library_->explain(&call_, tensors()).second;
+  EXPECT_NE(text.find("\nwide: runs: "), std::string::npos) << text;
+  EXPECT_NE(text.find("\nplan: " + std::to_string(query().first) + " bytes\n"), std::string::npos)
+      << text;
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, Planned, ::testing::Values("x86-64-v3", "c"),
+                         [](const auto& param) {
+                           return std::string(param.param) == "c" ? "C" : "X86";
+                         });
+
+}  // namespace
+}  // namespace tilewright::test
