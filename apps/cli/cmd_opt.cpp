@@ -63,6 +63,9 @@ class Opt final : public Verb {
       out.set("schedule", work.schedule().name.text());
       out.set("algorithm", work.schedule().algorithm.text());
       out.set("machine", work.schedule().machine);
+      Json guard = Json::array();
+      for (ir::Expr condition : work.schedule().guards) guard.push(ir::print(condition));
+      out.set("guard", std::move(guard));
       out.set("text", text);
       session.print_json(out);
     } else {

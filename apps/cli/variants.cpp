@@ -62,7 +62,7 @@ bool Variants::lower(std::string_view without) {
   table_ = *std::move(table);
   for (One& one : all_) {
     auto program = work_.lower_schedule(one.schedule, one.source ? &*one.source : nullptr, without,
-                                       &one.derived);
+                                        &one.derived);
     if (!program) return false;
     one.program = *std::move(program);
   }

@@ -232,8 +232,7 @@ bool Work::lower(std::string_view without) {
 }
 
 std::optional<program::Program> Work::lower_schedule(const tree::Schedule& schedule,
-                                                     const Source* source,
-                                                     std::string_view without,
+                                                     const Source* source, std::string_view without,
                                                      std::optional<ir::Algorithm>* derived) {
   if (!session_.take(poly::check_reads(polyhedra_, algorithm_), algorithm_source()))
     return std::nullopt;

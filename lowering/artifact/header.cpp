@@ -31,16 +31,23 @@ std::string declaration(const program::Program& program, const std::string& suff
 }
 
 std::string plan_declarations(const program::Program& program) {
-  return "\n/* A plan holds what is made once of constants, for the variant that runs at these shapes; it may be\n"
-         " * used at all shapes at which a variant runs that reads the same plan. It is the caller's memory,\n"
-         " * aligned to TILEWRIGHT_WORKSPACE_ALIGNMENT, and holds no pointers. Stores its bytes (0: the variant\n"
-         " * has none, and takes null), and the bytes of workspace of a run with it. Reads no data. */\n" +
+  return "\n/* A plan holds what is made once of constants, for the variant that runs at these "
+         "shapes; it may be\n"
+         " * used at all shapes at which a variant runs that reads the same plan. It is the "
+         "caller's memory,\n"
+         " * aligned to TILEWRIGHT_WORKSPACE_ALIGNMENT, and holds no pointers. Stores its bytes "
+         "(0: the variant\n"
+         " * has none, and takes null), and the bytes of workspace of a run with it. Reads no "
+         "data. */\n" +
          declaration(program, "_plan_query", "size_t *plan_size, size_t *workspace_size") +
-         "\n/* Makes the plan. Reads constants alone: the data of other tensors may be null. After a failure it\n"
+         "\n/* Makes the plan. Reads constants alone: the data of other tensors may be null. After "
+         "a failure it\n"
          " * is no plan. */\n" +
          declaration(program, "_plan", "void *plan, size_t plan_size") +
-         "\n/* Runs with a plan, which is checked before anything is written and not changed: several threads\n"
-         " * may use one. Constants that are in the plan are not read again; their data may be null. */\n" +
+         "\n/* Runs with a plan, which is checked before anything is written and not changed: "
+         "several threads\n"
+         " * may use one. Constants that are in the plan are not read again; their data may be "
+         "null. */\n" +
          declaration(program, "_run",
                      "const void *plan, size_t plan_size, void *workspace, size_t workspace_size",
                      true);
@@ -91,7 +98,10 @@ std::string contract_text(const program::Dispatch& dispatch, const TargetFacts& 
   for (std::size_t i = 0; i < names.size(); ++i) {
     const program::Parameter& parameter = program.parameters[i];
     const std::string own(parameter.name.text());
-    line("  " + names[i] + ": " + (parameter.is_output ? "output " : parameter.is_const ? "constant input " : "input ") +
+    line("  " + names[i] + ": " +
+         (parameter.is_output  ? "output "
+          : parameter.is_const ? "constant input "
+                               : "input ") +
          shape_text(parameter) + (own == names[i] ? "" : ", `" + own + "` of the algorithm"));
   }
   line("Extents, read from the shapes:");

@@ -31,7 +31,9 @@ Result<Ok> check_interface(const ir::Algorithm& algorithm, const program::Progra
   for (const ir::Input& input : algorithm.inputs) {
     match(input.name, input.type, input.shape, false);
     const program::Parameter* parameter = program.find_parameter(input.name);
-    if (parameter && !(parameter->facts == input.facts) && wrong.empty()) wrong = input.name.text();
+    if (parameter && wrong.empty() &&
+        (!(parameter->facts == input.facts) || parameter->is_const != input.is_const))
+      wrong = input.name.text();
   }
   for (const ir::Equation* output : algorithm.outputs())
     for (const ir::TensorPart& part : output->tensors())

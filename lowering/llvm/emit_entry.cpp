@@ -480,8 +480,8 @@ void Entry::check_plan(const Check& c) {
   switch (c.kind) {
     case CheckKind::PlanSize: {
       demand(b().CreateNot(plan_overflow_), c, nullptr, nullptr, TILEWRIGHT_OUT_OF_BOUNDS);
-      llvm::Value* enough = b().CreateAnd(b().CreateIsNotNull(plan_),
-                                          b().CreateICmpUGE(plan_size_, plan_needed_));
+      llvm::Value* enough =
+          b().CreateAnd(b().CreateIsNotNull(plan_), b().CreateICmpUGE(plan_size_, plan_needed_));
       return demand(b().CreateOr(none, enough), c, plan_needed_, plan_size_);
     }
     case CheckKind::PlanAlignment: {
@@ -582,8 +582,7 @@ llvm::Value* Entry::call_kernel(llvm::Function* kernel, const program::Program& 
     if (!data)
       for (const program::PlanBuffer& buffer : planned->buffers)
         if (buffer.name == p.name)
-          data = b().CreateGEP(b().getInt8Ty(), buffers,
-                               emitter_->evaluate_uniform(buffer.offset));
+          data = b().CreateGEP(b().getInt8Ty(), buffers, emitter_->evaluate_uniform(buffer.offset));
     args.push_back(data);
   }
   for (const ir::ExtentDecl& extent : state_.program.extents)
@@ -615,8 +614,8 @@ void Entry::run_variant(std::size_t i) {
     buffers = at(plan_, static_cast<std::size_t>(program::plan_head_bytes(state_.program)));
   } else {
     return_failure(call_kernel(kernels.plan, planned->plan, workspace_, planned, buffers));
-    workspace = b().CreateGEP(b().getInt8Ty(), workspace_,
-                              emitter_->evaluate_uniform(planned->bytes));
+    workspace =
+        b().CreateGEP(b().getInt8Ty(), workspace_, emitter_->evaluate_uniform(planned->bytes));
   }
   b().CreateRet(call_kernel(kernels.run, planned->run, workspace, planned, buffers));
 }
@@ -646,8 +645,7 @@ void Entry::make_plan(std::size_t i) {
     llvm::Value* buffers =
         at(plan_, static_cast<std::size_t>(program::plan_head_bytes(state_.program)));
     llvm::Value* none = llvm::ConstantPointerNull::get(b().getPtrTy());
-    return_failure(
-        call_kernel(callees_.kernels[i].plan, planned->plan, none, &*planned, buffers));
+    return_failure(call_kernel(callees_.kernels[i].plan, planned->plan, none, &*planned, buffers));
     for (int word : {0, 1}) put_word(program::kPlanHash + word, b().getInt64(planned->hash[word]));
     put_word(program::kPlanBytes, plan_needed_);
     for (std::size_t e = 0; e < state_.program.extents.size(); ++e)

@@ -136,8 +136,7 @@ void emit_library(ModuleState& interface, const program::Dispatch& dispatch,
   };
   std::vector<Kernels> kernels;
   for (VariantStates& variant : variants)
-    kernels.push_back(
-        {kernel_of(variant.whole), kernel_of(variant.plan), kernel_of(variant.run)});
+    kernels.push_back({kernel_of(variant.whole), kernel_of(variant.plan), kernel_of(variant.run)});
   if (interface.error) return;
   Entry(interface, dispatch, EntryKind::Run, {kernels, nullptr, {}}).emit();
   Entry(interface, dispatch, EntryKind::Query, {}).emit();

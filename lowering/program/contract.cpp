@@ -197,7 +197,8 @@ class WorkspacePlanner {
   }
 
   Result<Expr> place_alloc(const Alloc& alloc, Expr offset) {
-    if (alloc.space != Space::Workspace && alloc.space != Space::Plan) return place(alloc.body, offset);
+    if (alloc.space != Space::Workspace && alloc.space != Space::Plan)
+      return place(alloc.body, offset);
     Expr bytes = context_.index(ir::size_bytes(alloc.type) * lanes_);
     for (Expr extent : alloc.extents) {
       const Expr size = ir::substitute(context_, extent, lets_);

@@ -11,8 +11,8 @@ namespace {
 
 // What a caller can see of a parameter.
 bool same_parameter(const Parameter& a, const Parameter& b) {
-  return a.name == b.name && a.type == b.type && a.shape == b.shape &&
-         a.is_output == b.is_output && a.facts == b.facts && a.is_const == b.is_const;
+  return a.name == b.name && a.type == b.type && a.shape == b.shape && a.is_output == b.is_output &&
+         a.facts == b.facts && a.is_const == b.is_const;
 }
 
 bool same_extent(const ir::ExtentDecl& a, const ir::ExtentDecl& b) {
@@ -51,8 +51,7 @@ Result<Ok> derive(ir::Context& context, Variant& variant) {
   TILEWRIGHT_TRY(planned, split_plan(context, variant.program));
   Expr& total = variant.contract.workspace.total;
   // What a check of values needs is not the body's.
-  total = context.max(
-      total, context.add(planned.bytes, planned.run_contract.workspace.total));
+  total = context.max(total, context.add(planned.bytes, planned.run_contract.workspace.total));
   variant.planned = std::move(planned);
   return Ok{};
 }

@@ -99,9 +99,8 @@ bool ProgramReader::parameter(bool is_output, bool is_const) {
   std::optional<ir::Facts> facts = ir::Facts();
   if (!is_output) facts = ir::parse_facts(cursor_, extents_, context_, tensor->shape);
   if (!facts) return false;
-  program_.parameters.push_back(
-      {context_.symbol(name->text), tensor->type, std::move(tensor->shape), is_output, *facts,
-       is_const});
+  program_.parameters.push_back({context_.symbol(name->text), tensor->type,
+                                 std::move(tensor->shape), is_output, *facts, is_const});
   return true;
 }
 

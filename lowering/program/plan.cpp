@@ -78,8 +78,8 @@ class FillJudge {
           kind != StmtKind::Let && kind != StmtKind::Store)
         return refuse(stmt, "what fills " + name() + " does more than loop and store");
       if (const auto* store = stmt.as<Store>(); store && !(store->buffer == buffer_))
-        return refuse(stmt, "what fills " + name() + " stores to " +
-                                in_backticks(store->buffer.text()));
+        return refuse(stmt,
+                      "what fills " + name() + " stores to " + in_backticks(store->buffer.text()));
       for_each_part(stmt, [&](std::string_view, auto part) {
         if constexpr (std::is_same_v<decltype(part), Expr>) judge(stmt, part);
       });
@@ -199,10 +199,9 @@ Result<Planned> split_plan(ir::Context& context, const Program& program) {
   out.bytes = context.index(0);
   out.depends_on.assign(program.extents.size(), false);
   std::vector<Stmt> fills;
-  auto first_output =
-      std::find_if(out.run.parameters.begin(), out.run.parameters.end(),
-                   [](const Parameter& p) { return p.is_output; }) -
-      out.run.parameters.begin();
+  auto first_output = std::find_if(out.run.parameters.begin(), out.run.parameters.end(),
+                                   [](const Parameter& p) { return p.is_output; }) -
+                      out.run.parameters.begin();
   for (const Link& link : chain) {
     PlanBuffer buffer{link.alloc->buffer,
                       link.alloc->type,

@@ -7,8 +7,8 @@
 // Laws: running `plan` and then `run` gives the bits of the Program itself; two variants whose plans have the
 // same text share them.
 //
-//   alloc wp : f32[ceil_div(N, 16), K, 16] in plan {
-//     for j_o in 0 .. ceil_div(N, 16) { ... wp[j_o, k, j_i] = w[k, j_o * 16 + j_i] ... }
+//   alloc wp : f32[(N + 15) / 16, K, 16] in plan {
+//     for j_o in 0 .. (N + 15) / 16 { ... wp[j_o, k, j_i] = w[k, j_o * 16 + j_i] ... }
 //     for i in 0 .. M { ... reads wp ... }
 //   }
 // Tests: tests/unit/lowering/program/plan_test.cpp, tests/differential/plan_test.cpp.

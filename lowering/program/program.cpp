@@ -15,9 +15,9 @@ constexpr std::string_view kKinds[] = {
 #undef TILEWRIGHT_STMT
 };
 constexpr std::string_view kLoopKinds[kNumLoopKinds] = {"for", "parallel", "vector", "unrolled"};
-constexpr std::string_view kSpaces[kNumSpaces] = {
-    "workspace",  "stack",       "register", "shared", "tensor",
-    "scratchpad", "accumulator", "global",   "plan"};
+constexpr std::string_view kSpaces[kNumSpaces] = {"workspace",   "stack",  "register",
+                                                  "shared",      "tensor", "scratchpad",
+                                                  "accumulator", "global", "plan"};
 constexpr std::string_view kRoles[kNumOriginRoles] = {"value", "init", "fold",
                                                       "merge", "copy", "pad"};
 constexpr std::string_view kScopes[kNumScopes] = {"none", "lane",    "warp", "warpgroup", "block",

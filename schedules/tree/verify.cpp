@@ -457,9 +457,10 @@ class Verifier {
                        quoted(nest.name) + " is a copy of the plan, which is plain memory",
                        "leave out its swizzle, ring, space or `async`");
     if (ir::is_packed(input->type))
-      return malformed(stage.tensor_place.span,
-                       quoted(stage.tensor) + " holds several elements in a byte, a plan whole bytes",
-                       "stage it at a loop");
+      return malformed(
+          stage.tensor_place.span,
+          quoted(stage.tensor) + " holds several elements in a byte, a plan whole bytes",
+          "stage it at a loop");
     for (std::size_t i = 0; i < stage.layout.size(); ++i)
       if (stage.layout[i].part != LayoutComponent::Part::Whole && !stage.pad)
         return malformed(stage.layout_places.of(i),

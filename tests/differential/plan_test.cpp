@@ -18,14 +18,15 @@ std::string product(int width, const std::string& guard) {
       (guard.empty() ? std::string() : "  requires " + guard + "\n") +
       "  input a : f32[M, K]\n  const input w : f32[K, N]\n  output c : f32[M, N]\n";
   const std::string w = std::to_string(width);
+  const std::string panels = "(N + " + std::to_string(width - 1) + ") / " + w;
   const auto body = [](const std::string& read) {
     return "    parallel i in 0 .. M {\n      for j in 0 .. N {\n        c[i, j] = 0.0\n"
            "        for k2 in 0 .. K {\n          c[i, j] = fma(a[i, k2], " +
            read + ", c[i, j])\n        }\n      }\n    }\n";
   };
   if (width == 0) return text + body("w[k2, j]") + "}\n";
-  return text + "  alloc wp : f32[ceil_div(N, " + w + "), K, " + w + "] in plan {\n" +
-         "    parallel jo in 0 .. ceil_div(N, " + w + ") {\n      for k in 0 .. K {\n" +
+  return text + "  alloc wp : f32[" + panels + ", K, " + w + "] in plan {\n" +
+         "    parallel jo in 0 .. " + panels + " {\n      for k in 0 .. K {\n" +
          "        for ji in 0 .. " + w + " {\n          if jo * " + w + " + ji < N {\n" +
          "            wp[jo, k, ji] = w[k, jo * " + w + " + ji] @ copy w(k, jo * " + w +
          " + ji)\n          } else {\n            wp[jo, k, ji] = 0.0 @ pad w(k, jo * " + w +
@@ -94,7 +95,8 @@ class Planned : public ::testing::TestWithParam<const char*> {
   }
   std::int32_t make(void* plan, std::size_t size) { return enter("_plan", {plan, word(size)}); }
   std::int32_t run(const void* plan, std::size_t size) {
-    return enter("_run", {const_cast<void*>(plan), word(size), workspace_, word(sizeof workspace_)});
+    return enter("_run",
+                 {const_cast<void*>(plan), word(size), workspace_, word(sizeof workspace_)});
   }
   void expect_right() {
     auto wanted = program::interpret(context_, dispatch_.variants[2].program, sizes_, inputs_);
@@ -108,8 +110,7 @@ class Planned : public ::testing::TestWithParam<const char*> {
     EXPECT_EQ(got, status);
     EXPECT_STREQ(error_.message, message);
     EXPECT_EQ(error_.status, status);
-    for (std::byte byte : ir::tensor_bytes(arguments_[2].read()))
-      EXPECT_EQ(byte, std::byte{0xa5});
+    for (std::byte byte : ir::tensor_bytes(arguments_[2].read())) EXPECT_EQ(byte, std::byte{0xa5});
   }
 
   ir::Context context_;
@@ -178,8 +179,7 @@ TEST_P(Planned, APlanThatDoesNotFitIsRefusedBeforeAnythingIsWritten) {
                  "this is no plan, or one that was never finished");
   ASSERT_EQ(make(plan_, size), TILEWRIGHT_OK);
   expect_refused(run(nullptr, size), TILEWRIGHT_PLAN_TOO_SMALL, "the plan is null or too small");
-  expect_refused(run(plan_, size - 1), TILEWRIGHT_PLAN_TOO_SMALL,
-                 "the plan is null or too small");
+  expect_refused(run(plan_, size - 1), TILEWRIGHT_PLAN_TOO_SMALL, "the plan is null or too small");
   EXPECT_EQ(error_.expected, static_cast<std::int64_t>(size));
   EXPECT_EQ(error_.got, static_cast<std::int64_t>(size) - 1);
   expect_refused(run(plan_ + 4, kPlanBytes - 4), TILEWRIGHT_MISALIGNED, "the plan is not aligned");
@@ -205,8 +205,7 @@ TEST_P(Planned, MakingOneChecksWhatItReadsAndWrites) {
   ASSERT_TRUE(library_ && library_->ready());
   bind(2, 9, 3);
   const std::size_t size = query().first;
-  expect_refused(make(plan_, size - 1), TILEWRIGHT_PLAN_TOO_SMALL,
-                 "the plan is null or too small");
+  expect_refused(make(plan_, size - 1), TILEWRIGHT_PLAN_TOO_SMALL, "the plan is null or too small");
   expect_refused(make(plan_ + 8, kPlanBytes - 8), TILEWRIGHT_MISALIGNED, "the plan is not aligned");
   tilewright_tensor& w = arguments_[1].descriptor;
   void* const data = w.dl.data;

@@ -90,8 +90,8 @@ class Entry {
         return c.in_query || (has_data && (c.other < 0 || needs_data(c.other)));
       case EntryKind::Explain: break;
     }
-    return !of_plan && c.kind != CheckKind::WorkspaceAlignment && c.kind != CheckKind::WorkspaceOverlap &&
-           c.kind != CheckKind::Injective;
+    return !of_plan && c.kind != CheckKind::WorkspaceAlignment &&
+           c.kind != CheckKind::WorkspaceOverlap && c.kind != CheckKind::Injective;
   }
 
   std::string signature() const {
@@ -99,8 +99,8 @@ class Entry {
     const auto head = [&](const std::string& name, const std::string& rest) {
       std::string text = "int32_t " + name + "(const tilewright_call *call";
       for (const Parameter& parameter : program_.parameters) {
-        const bool is_const = !parameter.is_output ||
-                              (kind_ != EntryKind::Run && kind_ != EntryKind::RunPlanned);
+        const bool is_const =
+            !parameter.is_output || (kind_ != EntryKind::Run && kind_ != EntryKind::RunPlanned);
         text += std::string(", ") + (is_const ? "const " : "") + "tilewright_tensor *" +
                 names_.of(parameter.name);
       }
@@ -141,8 +141,8 @@ class Entry {
   // Leaves where `wrong` holds.
   void refuse_if(const std::string& wrong, const Check& c, const std::string& expected = "0",
                  const std::string& got = "0", const char* status = nullptr) {
-    const std::string code = status ? status : std::string(program::status_name(
-                                                   program::status_of(c.kind)));
+    const std::string code =
+        status ? status : std::string(program::status_name(program::status_of(c.kind)));
     const std::string failed = helper("tw_fail") + "(" + call_ + ", " + quoted_function() + ", " +
                                code + ", " + std::to_string(c.argument) + ", " +
                                std::to_string(c.dimension) + ", " + expected + ", " + got + ", " +
@@ -159,17 +159,18 @@ class Entry {
   }
   void leave_unless_ok(const std::string& call, const Check& c) {
     lines_.add("status = " + call + ";");
-    lines_.add("if (status != TILEWRIGHT_OK) return " +
-               refused("status", "\"" + std::string(program::status_name(
-                                            program::status_of(c.kind))) + "\"") + ";");
+    lines_.add(
+        "if (status != TILEWRIGHT_OK) return " +
+        refused("status",
+                "\"" + std::string(program::status_name(program::status_of(c.kind))) + "\"") +
+        ";");
   }
 
   void emit_check(const Check& c) {
     const std::string value = std::to_string(c.value);
     switch (c.kind) {
       case CheckKind::Cpu: return;
-      case CheckKind::Call:
-        return check_call(c);
+      case CheckKind::Call: return check_call(c);
       case CheckKind::NotNull: return refuse_if(tensor(c.argument) + " == NULL", c);
       case CheckKind::Rank: {
         const std::string got = tensor(c.argument) + "->dl.ndim";
@@ -205,9 +206,10 @@ class Entry {
       case CheckKind::Shape: return check_shape(c);
       case CheckKind::Strides:
         if (program_.parameters[c.argument].shape.empty()) return;
-        return leave_unless_ok(helper("tw_check_strides") + "(" + call_ + ", " + quoted_function() + ", " +
-                               std::to_string(c.argument) + ", " + tensor(c.argument) + ", " +
-                               quoted_text(c) + ")", c);
+        return leave_unless_ok(helper("tw_check_strides") + "(" + call_ + ", " + quoted_function() +
+                                   ", " + std::to_string(c.argument) + ", " + tensor(c.argument) +
+                                   ", " + quoted_text(c) + ")",
+                               c);
       case CheckKind::Bytes: return check_bytes(c);
       case CheckKind::Alignment:
         if (c.value == 1) return;
@@ -314,8 +316,9 @@ class Entry {
     bytes_[c.argument] = names_.fresh(name + "_bytes");
     lines_.add("uint64_t " + bytes_[c.argument] + ";");
     leave_unless_ok(helper("tw_check_bytes") + "(" + call_ + ", " + quoted_function() + ", " +
-                    std::to_string(c.argument) + ", " + name + ", " + std::to_string(c.value) +
-                    ", " + quoted_text(c) + ", &" + bytes_[c.argument] + ")", c);
+                        std::to_string(c.argument) + ", " + name + ", " + std::to_string(c.value) +
+                        ", " + quoted_text(c) + ", &" + bytes_[c.argument] + ")",
+                    c);
     if (!needs_data(c.argument)) return;
     refuse_if(name + "->dl.data == NULL && " + bytes_[c.argument] + " != 0", c, "0", "0",
               "TILEWRIGHT_NULL_ARGUMENT");
@@ -370,17 +373,18 @@ class Entry {
           (with_plan ? variant.planned->run_contract : variant.contract).workspace.total;
       lines_.add("needed = " + body_.checked_value(total, "overflow") + ";");
     });
-    if (kind_ == EntryKind::Plan) {
+    if (kind_ == EntryKind::Plan || kind_ == EntryKind::RunPlanned) {
       lines_.add("(void)needed;");
       lines_.add("(void)overflow;");
     }
-    if (!dispatch_.has_plan() || kind_ == EntryKind::Run || kind_ == EntryKind::Query) return;
+    const bool of_plan = kind_ == EntryKind::Table || kind_ >= EntryKind::PlanQuery;
+    if (!dispatch_.has_plan() || !of_plan) return;
     lines_.add("bool plan_overflow = false;");
     lines_.add("int64_t plan_needed;");
     for_chosen([&](const program::Variant& variant) {
       if (!variant.planned) return lines_.add("plan_needed = 0;");
-      const Expr bytes = state_.context->add(variant.planned->bytes,
-                                             state_.context->index(head_bytes()));
+      const Expr bytes =
+          state_.context->add(variant.planned->bytes, state_.context->index(head_bytes()));
       lines_.add("plan_needed = " + body_.checked_value(bytes, "plan_overflow") + ";");
     });
   }
@@ -490,9 +494,7 @@ class Entry {
         break;
       }
       case EntryKind::Table: put_table(); break;
-      case EntryKind::Explain:
-        lines_.add(helper("tw_end_text") + "(&out, text_length);");
-        break;
+      case EntryKind::Explain: lines_.add(helper("tw_end_text") + "(&out, text_length);"); break;
     }
     lines_.add("return TILEWRIGHT_OK;");
   }
@@ -546,8 +548,10 @@ class Entry {
     }
     lines_.add("unsigned char *const buffers = " + memory + ";");
     leave_unless(call_text(kernels.plan, "buffers", &planned, "buffers"));
-    lines_.add("return " + call_text(kernels.run, "buffers + " + plain_value(planned.bytes),
-                                     &planned, "buffers") + ";");
+    lines_.add(
+        "return " +
+        call_text(kernels.run, "buffers + " + plain_value(planned.bytes), &planned, "buffers") +
+        ";");
   }
 
   void leave_unless(const std::string& call) {

@@ -18,12 +18,13 @@ Names::Names(const program::Program& program, std::string function)
   const std::string name(program.name.text());
   // What the functions of this file call their own.
   for (const char* own :
-       {"call", "workspace", "workspace_size", "closure", "worker", "begin", "end", "shared",
-        "first", "status", "executor", "none", "needed", "overflow", "holds", "failed", "text",
-        "text_size", "text_length", "out", "asked", "detail", "names", "plan", "plan_size",
-        "plan_needed", "plan_overflow", "words", "buffers", "rest"})
+       {"call",        "workspace",   "workspace_size", "closure", "worker",   "begin",
+        "end",         "shared",      "first",          "status",  "executor", "none",
+        "needed",      "overflow",    "holds",          "failed",  "text",     "text_size",
+        "text_length", "out",         "asked",          "detail",  "names",    "plan",
+        "plan_size",   "plan_needed", "plan_overflow",  "words",   "buffers",  "rest"})
     taken_.insert(own);
-  
+
   taken_.insert(name);
   taken_.insert(name + "_query");
   taken_.insert(name + "_table");

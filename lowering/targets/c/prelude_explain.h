@@ -13,8 +13,7 @@ struct Helper {
   std::string_view text;
 };
 
-inline constexpr Helper kExplainHelpers[] = {
-    {"tw_text", R"c(
+inline constexpr Helper kExplainHelpers[] = {{"tw_text", R"c(
 /* Text in the buffer of a caller: cut to fit, its whole length counted. */
 struct tw_text {
   char *buffer;
@@ -22,13 +21,13 @@ struct tw_text {
   size_t length;
 };
 )c"},
-    {"tw_put_text", R"c(
+                                             {"tw_put_text", R"c(
 static void tw_put_text(struct tw_text *out, const char *text) {
   for (; *text != 0; ++text, ++out->length)
     if (out->length + 1 < out->size) out->buffer[out->length] = *text;
 }
 )c"},
-    {"tw_put_number", R"c(
+                                             {"tw_put_number", R"c(
 static void tw_put_number(struct tw_text *out, int64_t number) {
   uint64_t rest = number < 0 ? 0u - (uint64_t)number : (uint64_t)number;
   char digits[22];
@@ -42,13 +41,13 @@ static void tw_put_number(struct tw_text *out, int64_t number) {
   tw_put_text(out, digits + at);
 }
 )c"},
-    {"tw_end_text", R"c(
+                                             {"tw_end_text", R"c(
 static void tw_end_text(struct tw_text *out, size_t *length) {
   if (out->size != 0) out->buffer[out->length < out->size ? out->length : out->size - 1] = 0;
   if (length != NULL) *length = out->length;
 }
 )c"},
-    {"tw_refused", R"c(
+                                             {"tw_refused", R"c(
 /* Ends the text with what was refused, hands the detail on and gives the status. */
 static int32_t tw_refused(const tilewright_call *call, struct tw_text *out, size_t *length,
                           const tilewright_error *detail, const char *status,
