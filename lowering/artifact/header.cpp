@@ -99,9 +99,10 @@ std::string contract_text(const program::Dispatch& dispatch, const TargetFacts& 
     const program::Parameter& parameter = program.parameters[i];
     const std::string own(parameter.name.text());
     line("  " + names[i] + ": " +
-         (parameter.is_output  ? "output "
-          : parameter.is_const ? "constant input "
-                               : "input ") +
+         (parameter.is_inout    ? "in and out "
+          : parameter.is_output ? "output "
+          : parameter.is_const  ? "constant input "
+                                : "input ") +
          shape_text(parameter) + (own == names[i] ? "" : ", `" + own + "` of the algorithm"));
   }
   line("Extents, read from the shapes:");

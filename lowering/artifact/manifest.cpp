@@ -51,7 +51,9 @@ Json parameters_json(const program::Program& program) {
     for (ir::Expr extent : parameter.shape) shape.push(ir::print(extent));
     Members entry;
     entry.add("name", parameter.name.text())
-        .add("kind", parameter.is_output ? "output" : "input")
+        .add("kind", parameter.is_inout    ? "inout"
+                     : parameter.is_output ? "output"
+                                           : "input")
         .add("type", ir::type_text(parameter.type))
         .add("shape", std::move(shape));
     if (parameter.is_const) entry.add("const", true);

@@ -220,7 +220,7 @@ class Checker {
 
   bool compare(const Run& run, const ir::Equation& output, Symbol tensor,
                const ir::BoundedTensor& reference, const ir::TensorMap& outputs) {
-    const auto got = outputs.find(tensor);
+    const auto got = outputs.find(algorithm_.argument_of(tensor));
     if (got == outputs.end()) {
       refute({Code::CheckRefuted,
               output.span,

@@ -26,7 +26,7 @@ Result<std::vector<ExtentBinding>> bind_extents(const Program& program) {
   auto bind_from = [&](bool outputs) {
     for (int p = 0; p < static_cast<int>(program.parameters.size()); ++p) {
       const Parameter& parameter = program.parameters[p];
-      if (parameter.is_output != outputs) continue;
+      if ((parameter.is_output && !parameter.is_inout) != outputs) continue;
       for (int d = 0; d < static_cast<int>(parameter.shape.size()); ++d) {
         const auto* extent = parameter.shape[d].as<ir::Extent>();
         if (extent && !bound_extents_cover(parameter.shape[d], bindings))
@@ -62,7 +62,8 @@ class CheckList {
       add({CheckKind::Requires, -1, -1, -1, 0, condition, true});
     for (int p = 0; p < size(); ++p)
       for (int o = 0; o < p; ++o)
-        if (program_.parameters[p].is_output) add({CheckKind::Overlap, p, -1, o, 0, {}, false});
+        if (program_.parameters[p].is_output || program_.parameters[o].is_output)
+          add({CheckKind::Overlap, p, -1, o, 0, {}, false});
     add({CheckKind::WorkspaceSize, -1, -1, -1, 0, {}, false});
     add({CheckKind::WorkspaceAlignment, -1, -1, -1, kWorkspaceAlignment, {}, false});
     for (int p = 0; p < size(); ++p) add({CheckKind::WorkspaceOverlap, p, -1, -1, 0, {}, false});

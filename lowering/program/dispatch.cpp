@@ -12,7 +12,7 @@ namespace {
 // What a caller can see of a parameter.
 bool same_parameter(const Parameter& a, const Parameter& b) {
   return a.name == b.name && a.type == b.type && a.shape == b.shape && a.is_output == b.is_output &&
-         a.facts == b.facts && a.is_const == b.is_const;
+         a.facts == b.facts && a.is_inout == b.is_inout && a.is_const == b.is_const;
 }
 
 bool same_extent(const ir::ExtentDecl& a, const ir::ExtentDecl& b) {

@@ -72,11 +72,14 @@ void ProgramReader::declarations() {
     } else if (cursor_.at("const") && cursor_.peek(1).text == "input") {
       cursor_.next();
       cursor_.next();
-      good = parameter(false, true);
+      good = parameter({.is_const = true});
     } else if (cursor_.accept("input")) {
-      good = parameter(false, false);
+      good = parameter({});
     } else if (cursor_.accept("output")) {
-      good = parameter(true, false);
+      good = parameter({.is_output = true});
+    } else if (cursor_.at("inout") && cursor_.peek(2).text == ":") {
+      cursor_.accept("inout");
+      good = parameter({.is_output = true, .is_inout = true});
     } else if (cursor_.at("intrinsic") && cursor_.peek(1).text == "algorithm") {
       good = intrinsic(false);
     } else if (cursor_.at("library") && cursor_.peek(1).text == "algorithm") {
@@ -88,7 +91,7 @@ void ProgramReader::declarations() {
   }
 }
 
-bool ProgramReader::parameter(bool is_output, bool is_const) {
+bool ProgramReader::parameter(Role role) {
   const auto name = cursor_.expect_name("the name of the parameter", "name it, as in `a`");
   if (!name || !cursor_.expect(":", "after the name", "write the type, as in `: f32[M]`"))
     return false;
@@ -97,10 +100,11 @@ bool ProgramReader::parameter(bool is_output, bool is_const) {
   name_spans_.emplace(context_.symbol(name->text), name->span);
   if (!tensor) return false;
   std::optional<ir::Facts> facts = ir::Facts();
-  if (!is_output) facts = ir::parse_facts(cursor_, extents_, context_, tensor->shape);
+  if (!role.is_output) facts = ir::parse_facts(cursor_, extents_, context_, tensor->shape);
   if (!facts) return false;
   program_.parameters.push_back({context_.symbol(name->text), tensor->type,
-                                 std::move(tensor->shape), is_output, *facts, is_const});
+                                 std::move(tensor->shape), role.is_output, *facts, role.is_inout,
+                                 role.is_const});
   return true;
 }
 

@@ -239,9 +239,10 @@ void print_program(Printer& printer, const Program& program) {
     writer.line("extent " + ir::print_extent(extent));
   for (Expr requirement : program.requirements) writer.line("requires " + ir::print(requirement));
   for (const Parameter& p : program.parameters)
-    writer.line((p.is_output  ? "output "
-                 : p.is_const ? "const input "
-                              : "input ") +
+    writer.line((p.is_inout    ? "inout "
+                 : p.is_output ? "output "
+                 : p.is_const  ? "const input "
+                               : "input ") +
                 std::string(p.name.text()) + " : " + ir::print_tensor_type(p.type, p.shape) +
                 ir::print_facts(p.facts));
   for (const Intrinsic& intrinsic : program.intrinsics) printer.print(intrinsic);

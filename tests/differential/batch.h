@@ -26,8 +26,13 @@ inline std::vector<host::Target> targets_here() {
 // Programs under one link, and their runs.
 class Batch {
  public:
-  Batch(std::vector<host::Target> targets, std::vector<CCompiler> compilers, Tally& tally)
-      : targets_(std::move(targets)), compilers_(std::move(compilers)), tally_(tally) {
+  // `in_turn`: each Program for one of the targets, in turn, instead of for all of them.
+  Batch(std::vector<host::Target> targets, std::vector<CCompiler> compilers, Tally& tally,
+        bool in_turn = false)
+      : targets_(std::move(targets)),
+        compilers_(std::move(compilers)),
+        tally_(tally),
+        in_turn_(in_turn) {
     EXPECT_EQ(tilewright_pool_create(3, &pool_), TILEWRIGHT_OK);
   }
   ~Batch() { tilewright_pool_destroy(pool_); }
@@ -39,7 +44,9 @@ class Batch {
     ++tally_.programs;
     tally_.parallel += has_loop(subject.program.body, program::LoopKind::Parallel);
     tally_.vector += has_loop(subject.program.body, program::LoopKind::Vector);
-    for (const host::Target& target : targets_) {
+    for (std::size_t t = 0; t < targets_.size(); ++t) {
+      const host::Target& target = targets_[t];
+      if (in_turn_ && t != subjects_.size() % targets_.size()) continue;
       Function function{subjects_.size(), subject.program, target.name};
       function.program.name = context.symbol("f" + std::to_string(functions_.size()));
       auto dispatch = program::single_dispatch(context, function.program, "alone");
@@ -138,6 +145,7 @@ class Batch {
   std::vector<host::Target> targets_;
   std::vector<CCompiler> compilers_;
   Tally& tally_;
+  bool in_turn_;
   tilewright_pool* pool_ = nullptr;
   std::vector<Subject> subjects_;
   std::vector<Function> functions_;

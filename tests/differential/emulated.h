@@ -156,17 +156,18 @@ class Emulated {
     append_word(out, on_executor);
     append_word(out, static_cast<std::int64_t>(function.program.parameters.size()));
     for (const program::Parameter& parameter : function.program.parameters) {
-      const ir::Tensor& value = expected.values.at(parameter.name);
+      // An argument that is read and written is sent as the caller gives it.
+      const bool is_read = !parameter.is_output || parameter.is_inout;
+      const ir::Tensor& value = (is_read ? expected.inputs : expected.values).at(parameter.name);
       const DLDataType type = Argument::dtype(parameter.type);
       append_word(out, type.code);
       append_word(out, type.bits);
       append_word(out, static_cast<std::int64_t>(value.shape.size()));
       for (std::int64_t extent : value.shape) append_word(out, extent);
-      append_word(out, !parameter.is_output);
+      append_word(out, is_read);
       const auto bytes = ir::tensor_bytes(value);
       append_word(out, static_cast<std::int64_t>(bytes.size()));
-      if (!parameter.is_output)
-        out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      if (is_read) out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     }
   }
 

@@ -2,6 +2,7 @@
 //
 // From Program to C, private to this room.
 //   expressions.cpp  values; shared ones get names      statements.cpp  loops, guards, buffers, stores
+//   conversions.cpp  between types, to and from memory
 //   lanes.cpp        vector loops                       parallel.cpp    loops that an executor runs
 //   function.cpp     kernels, which entries there are   entry.cpp       what judges a call
 //   math.cpp         math functions
@@ -65,10 +66,28 @@ struct Buffer {
   ScalarType type = ScalarType::F32;
   std::vector<Expr> extents;
   std::string base;
+  std::string element;  // what `base` points to
   bool writable = true;
-  bool in_workspace = false;
+  // A parameter whose elements share bytes, two each; a row of the last axis begins with a byte.
+  bool packed = false;
   // Of a vector loop whose lanes run statement by statement: one copy for each lane, the last dimension.
   int private_lanes = 1;
+};
+
+// Precedences of C, rising.
+enum Precedence : int {
+  kLowest,
+  kConditional,
+  kOr,
+  kAnd,
+  kBitOr,
+  kBitAnd,
+  kEqual,
+  kRelation,
+  kSum,
+  kProduct,
+  kUnary,
+  kPrimary
 };
 
 // An expression of C with the precedence of its outermost operator.
@@ -112,17 +131,23 @@ class Body {
   Text infix(const char* op, int precedence, Expr a, Expr b);
   Text call(const std::string& name, std::span<const Expr> args);
   Text select(const ir::Select& select);
-  Text cast(const std::string& value, ScalarType from, ScalarType to);
-  Text round_to(const ir::RoundTo& round);
-  Text saturate(const ir::Saturate& saturate);
-  std::string round_to_grid(const std::string& value, ScalarType from, ScalarType grid);
   Text load(const ir::Read& read);
+  std::string place(const Buffer& buffer, std::span<const Expr> indices);
   std::string cell(const Buffer& buffer, std::span<const Expr> indices);
   std::string suffix(ScalarType type);
   void count_uses(Expr expr);
   bool wants_name(Expr expr);
   std::string helper(std::string_view name) { return state_.prelude.use(name); }
   std::string name_of(Symbol name);
+
+  // conversions.cpp
+  Text cast(const std::string& value, ScalarType from, ScalarType to);
+  Text round_to(const ir::RoundTo& round);
+  Text saturate(const ir::Saturate& saturate);
+  std::string round_to_grid(const std::string& value, ScalarType from, ScalarType grid);
+  std::string single(const std::string& value, ScalarType from);
+  Text from_memory(const std::string& stored, const Buffer& buffer);
+  std::string to_memory(const std::string& value, ScalarType type);
 
   // statements.cpp
   void begin_statement(std::span<const Expr> roots);

@@ -126,6 +126,9 @@ class Entry {
   std::string dimension(const Check& c) {
     return tensor(c.argument) + "->dl.shape[" + std::to_string(c.dimension) + "]";
   }
+  std::string per_byte(const Check& c) const {
+    return std::to_string(ir::elements_per_byte(program_.parameters[c.argument].type));
+  }
   std::string quoted_function() const { return "\"" + std::string(program_.name.text()) + "\""; }
   std::string quoted_text(const Check& c) const {
     return "\"" + std::string(program::check_text(c.kind)) + "\"";
@@ -208,7 +211,7 @@ class Entry {
         if (program_.parameters[c.argument].shape.empty()) return;
         return leave_unless_ok(helper("tw_check_strides") + "(" + call_ + ", " + quoted_function() +
                                    ", " + std::to_string(c.argument) + ", " + tensor(c.argument) +
-                                   ", " + quoted_text(c) + ")",
+                                   ", " + per_byte(c) + ", " + quoted_text(c) + ")",
                                c);
       case CheckKind::Bytes: return check_bytes(c);
       case CheckKind::Alignment:
@@ -251,7 +254,7 @@ class Entry {
   void check_values(const Check& c) {
     const Parameter& parameter = program_.parameters[c.argument];
     const auto form = type_form(parameter.type);
-    if (!form)
+    if (!form || ir::is_packed(parameter.type))
       return state_.refuse(program_, "the C target has no form for the values of an input",
                            "build for another target, or use a type that C has");
     lines_.open("{");
@@ -285,11 +288,14 @@ class Entry {
     } else if (c.kind == CheckKind::Monotone) {
       refuse_if("at % row != 0 && value < (int64_t)values[at - 1]", c, expected, "at");
     } else {
-      // What a row has seen is forgotten where the next begins; ValueRange gave each value a byte.
+      // What a row has seen is forgotten where the next begins, by its values, since the range may be long;
+      // ValueRange gave each value a byte.
       lines_.add("unsigned char *seen = (unsigned char *)workspace;");
-      lines_.open("if (at % row == 0) {");
-      lines_.add("for (int64_t v = 0; v < end - least; ++v) seen[v] = 0;");
-      lines_.close();
+      lines_.add("if (at == 0) for (int64_t v = 0; v < end - least; ++v) seen[v] = 0;");
+      lines_.add(
+          "else if (at % row == 0) for (int64_t i = at - row; i < at; ++i) seen[(int64_t)values[i] "
+          "- "
+          "least] = 0;");
       refuse_if("seen[value - least] != 0", c, expected, "at");
       lines_.add("seen[value - least] = 1;");
     }
@@ -317,7 +323,8 @@ class Entry {
     lines_.add("uint64_t " + bytes_[c.argument] + ";");
     leave_unless_ok(helper("tw_check_bytes") + "(" + call_ + ", " + quoted_function() + ", " +
                         std::to_string(c.argument) + ", " + name + ", " + std::to_string(c.value) +
-                        ", " + quoted_text(c) + ", &" + bytes_[c.argument] + ")",
+                        ", " + per_byte(c) + ", " + quoted_text(c) + ", &" + bytes_[c.argument] +
+                        ")",
                     c);
     if (!needs_data(c.argument)) return;
     refuse_if(name + "->dl.data == NULL && " + bytes_[c.argument] + " != 0", c, "0", "0",

@@ -9,6 +9,12 @@ using program::Parameter;
 
 namespace {
 
+// What a parameter's pointer points to.
+std::string parameter_element(ScalarType type) {
+  const auto form = type_form(type);
+  return ir::is_packed(type) || !form ? "uint8_t" : std::string(form->storage);
+}
+
 // A kernel as text, and how its entry calls it.
 struct Kernel {
   std::string text;
@@ -31,6 +37,14 @@ Kernel emit_kernel(FileState& state, const program::Program& program,
     buffer.type = parameter.type;
     buffer.extents = parameter.shape;
     buffer.base = names.of(parameter.name);
+    buffer.packed = ir::is_packed(parameter.type);
+    buffer.element = parameter_element(parameter.type);
+    if (buffer.packed && parameter.shape.size() > 1) {
+      const int per_byte = ir::elements_per_byte(parameter.type);
+      buffer.extents.back() =
+          state.context->mul(state.context->ceil_div(parameter.shape.back(), per_byte),
+                             state.context->index(per_byte));
+    }
     buffer.writable = parameter.is_output;
     body.bind_buffer(parameter.name, std::move(buffer));
   }
@@ -47,13 +61,11 @@ Kernel emit_kernel(FileState& state, const program::Program& program,
   const bool uses_workers = body.uses(workers);
   if (body.uses("call") || uses_workers) take("const tilewright_call *call", "call");
   if (body.uses("workspace")) take("unsigned char *workspace", "$workspace");
-  for (std::size_t p = 0; p < program.parameters.size(); ++p) {
-    const Parameter& parameter = program.parameters[p];
+  for (const Parameter& parameter : program.parameters) {
     const std::string name = names.of(parameter.name);
-    const auto form = type_form(parameter.type);
-    if (!form || !body.uses(name)) continue;
-    take(std::string(parameter.is_output ? "" : "const ") + std::string(form->storage) +
-             " *restrict " + name,
+    if (!body.uses(name)) continue;
+    take((parameter.is_output ? "" : "const ") + parameter_element(parameter.type) + " *restrict " +
+             name,
          "$" + std::string(parameter.name.text()) + ";");
   }
   for (const ir::ExtentDecl& extent : program.extents)
