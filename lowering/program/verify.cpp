@@ -68,6 +68,10 @@ std::vector<Diagnostic> Verifier::run() {
       out_.push_back(finding(Code::Malformed,
                              in_backticks(parameter.name.text()) + " is `inout` and no output",
                              "make it an output, or an input"));
+    if (parameter.is_const && parameter.is_output)
+      out_.push_back(finding(Code::Malformed,
+                             in_backticks(parameter.name.text()) + " is `const` and an output",
+                             "make it an input, or let it change"));
     bind(parameter.name, "the parameter", {});
     buffers_[parameter.name] = {parameter.type, parameter.shape.size(), parameter.is_output,
                                 Space::Global, 0};

@@ -4,7 +4,7 @@
 //   expressions.cpp  values; shared ones get names      statements.cpp  loops, guards, buffers, stores
 //   conversions.cpp  between types, to and from memory
 //   lanes.cpp        vector loops                       parallel.cpp    loops that an executor runs
-//   function.cpp     kernels, which entries there are   entry.cpp       what judges a call
+//   function.cpp     kernels, which entries there are   entry.h         what judges a call and chooses
 //   math.cpp         math functions
 #pragma once
 
@@ -212,7 +212,7 @@ enum class EntryKind : std::uint8_t {
 struct KernelCalls {
   std::string whole, plan, run;
 };
-// entry.cpp
+// entry.h
 std::string emit_entry(FileState& state, const program::Dispatch& dispatch, EntryKind kind,
                        const std::vector<KernelCalls>& kernels);
 // function.cpp: the functions that the header declares, and the kernels that they call.
