@@ -382,7 +382,7 @@ class Verifier {
         return malformed(nest.place.span,
                          "staged copy " + quoted(nest.name) + " has no loop to stand in",
                          "write `at nest.loop`, or `at plan`");
-      return nest.stage ? planned(nest) : Ok{};
+      return nest.stage ? verify_plan(algorithm_, tree_, reads_, nest) : Ok{};
     }
     if (nest.stage && nest.stage->at_plan)
       return malformed(nest.place.span,
@@ -442,53 +442,6 @@ class Verifier {
       n = n->at ? tree_.find(n->at->nest) : nullptr;
     }
     return Ok{};
-  }
-
-  // A copy of the plan is made of constants, before everything else.
-  Result<Ok> planned(const Nest& nest) {
-    const Stage& stage = *nest.stage;
-    const ir::Input* input = algorithm_.find_input(stage.tensor);
-    if (!input || !input->is_const)
-      return malformed(stage.tensor_place.span,
-                       quoted(stage.tensor) + " is " +
-                           (input ? "an input that may change between calls" : "no input") +
-                           ", so no plan can hold a copy of it",
-                       "declare it `const input`, or stage it at a loop",
-                       {{"tensor", std::string(stage.tensor.text())}});
-    if (!stage.swizzles.empty() || nest.ring != 1 || nest.is_async || nest.space != Space::None ||
-        nest.kernel.valid())
-      return malformed(nest.place.span,
-                       quoted(nest.name) + " is a copy of the plan, which is plain memory",
-                       "leave out its swizzle, ring, space, kernel or `async`");
-    if (ir::is_packed(input->type))
-      return malformed(
-          stage.tensor_place.span,
-          quoted(stage.tensor) + " holds several elements in a byte, a plan whole bytes",
-          "stage it at a loop");
-    for (std::size_t i = 0; i < stage.layout.size(); ++i)
-      if (stage.layout[i].part != LayoutComponent::Part::Whole && !stage.pad)
-        return malformed(stage.layout_places.of(i),
-                         "a dimension of " + quoted(nest.name) +
-                             " is cut, so that the last tile of the plan may not be full",
-                         "add `pad`: it fills the tile");
-    bool before = true;
-    for (const Nest& other : tree_.nests) {
-      if (other.name == nest.name) break;
-      before = before && other.stage && other.stage->at_plan;
-      if (other.stage && other.stage->at_plan && other.stage->tensor == stage.tensor)
-        return malformed(nest.place.span,
-                         quoted(stage.tensor) + " has two copies in the plan: " +
-                             quoted(other.name) + " and " + quoted(nest.name),
-                         "stage it once");
-    }
-    if (!before)
-      return malformed(nest.place.span,
-                       "staged copy " + quoted(nest.name) + " of the plan does not come first",
-                       "put it before the nests of equations");
-    for (const ir::Equation& e : algorithm_.equations)
-      if (!inlined(e.name) && reads_through_inlining(e, stage.tensor)) return Ok{};
-    return malformed(nest.place.span, "nothing reads " + quoted(stage.tensor),
-                     "leave its copy out of the plan");
   }
 
   // The loops that are made of variables of the reduction.
