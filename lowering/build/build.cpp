@@ -358,12 +358,11 @@ Result<program::Program> Builder::run() {
                                     [](const tree::Nest& n) { return n.kernel.valid(); });
   const Rest roots = [&](Env& inner) {
     if (launched) return emit_kernels(inner);
-    return emit_roots(0, roots_.size(), 0, inner, [&](Env&) {
-      return Result<Stmt>(program::make_block(context, {}));
-    });
+    return emit_roots(0, roots_.size(), 0, inner,
+                      [&](Env&) { return Result<Stmt>(program::make_block(context, {})); });
   };
-  TILEWRIGHT_TRY(
-      body, emit_plan(0, env, [&](Env& planned) { return with_old_values(planned, roots); }));
+  TILEWRIGHT_TRY(body,
+                 emit_plan(0, env, [&](Env& planned) { return with_old_values(planned, roots); }));
   // What is fixed within an iteration of the algorithm is a loop's variable in the Program.
   if (!algorithm.loops.empty())
     body = program::rewrite(

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "lowering/program/dispatch.h"
+#include "lowering/program/interpret.h"
 #include "tests/differential/compiled_program.h"
 
 namespace tilewright::test {
