@@ -148,6 +148,37 @@ TEST_F(ArtifactTest, TheHeaderIsCpp11And20) {
   expect_compiles("g++ -std=c++20 -Wall -Wextra -Wpedantic -Werror", "cpp");
 }
 
+// Tensors may be called what the entries call their own parameters.
+TEST_F(ArtifactTest, TheHeaderOfAPlanCompilesWhateverTensorsAreCalled) {
+  made_ = make(parse(R"(program packed for packed {
+  extent N
+  input text : f32[N]
+  const input plan : f32[N]
+  input text_size : f32[N]
+  input text_length : f32[N]
+  output plan_size : f32[N]
+  alloc p : f32[N] in plan {
+    for n in 0 .. N {
+      p[n] = plan[n]
+    }
+    for i in 0 .. N {
+      plan_size[i] = p[i] + text[i] + text_size[i] + text_length[i]
+    }
+  }
+})"));
+  for (const char* words : {"packed_plan_query(", "packed_plan(", "packed_run(", "packed_explain("})
+    EXPECT_NE(made_.header.find(words), std::string::npos) << words << "\n" << made_.header;
+  const std::string header = write(made_.header_name, made_.header);
+  for (const char* compiler :
+       {"gcc -std=c99 -x c -Wall -Wextra -Wpedantic -Wstrict-prototypes -Werror",
+        "g++ -std=c++11 -x c++ -Wall -Wextra -Wpedantic -Werror"}) {
+    int status = -1;
+    const std::string said =
+        output_of(compiler + runtime_headers() + "-fsyntax-only " + header, &status);
+    EXPECT_EQ(status, 0) << compiler << "\n" << said << made_.header;
+  }
+}
+
 TEST_F(ArtifactTest, TheHeaderStatesTheContract) {
   for (const char* words : {"scale_query(", "input bf16[N, M]", "default_: input f64[N + 1]",
                             "workspace_: output f32[N, M]", "N = x[0]: at least 1, at most 4096",
