@@ -70,8 +70,10 @@ class Compile final : public Verb {
     if (!work.load_algorithm() ||
         !(variants_ ? variants_->load(target_) : work.load_schedule(machine)))
       return kExitDiagnostics;
+    // A Program for agents has no code generator, and a text.
+    const bool for_host = !for_c && (wants_code() || !target_.empty());
     std::optional<host::Target> target;
-    if (!for_c) {
+    if (for_host) {
       target = variants_
                    ? target_of_machine(session, variants_->machine(), variants_->machine_path())
                    : find_target(session, work);
@@ -104,6 +106,18 @@ class Compile final : public Verb {
 
   bool wants(std::string_view kind) const {
     return std::find(emit_.begin(), emit_.end(), kind) != emit_.end();
+  }
+
+  bool wants_code() const {
+    return std::any_of(emit_.begin(), emit_.end(),
+                       [](const std::string& kind) { return kind != "twp" && kind != "tree"; });
+  }
+
+  // Without a host target: C, or the machine of what is written as text.
+  std::string target_name(const Work& work) const {
+    if (!target_.empty()) return target_;
+    const std::string& machine = variants_ ? variants_->machine() : work.schedule().machine;
+    return machine.empty() ? "native" : machine;
   }
 
   std::optional<host::Target> find_target(Session& session, const Work& work) const {
@@ -181,8 +195,7 @@ class Compile final : public Verb {
       for (const Variants::One& one : variants_->all())
         add_texts(name + "." + one.name(), one.schedule, one.program);
     artifact::Artifact built;
-    if (std::any_of(emit_.begin(), emit_.end(),
-                    [](const std::string& kind) { return kind != "twp" && kind != "tree"; })) {
+    if (wants_code()) {
       session.progress("generating code");
       auto made =
           session.take(build(work, target),
@@ -206,7 +219,7 @@ class Compile final : public Verb {
               check_not_read((std::filesystem::path(folder_) / file.name).string(), read)))
         return kExitDiagnostics;
     if (!session.take(write_files(folder_, files))) return kExitDiagnostics;
-    print_report(session, work, target ? target->name : std::string(c_target::kName), files);
+    print_report(session, work, target ? target->name : target_name(work), files);
     return kExitOk;
   }
 

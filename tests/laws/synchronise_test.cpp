@@ -29,6 +29,13 @@ namespace {
 using build::Tells;
 using Sizes = std::vector<std::pair<const char*, std::int64_t>>;
 
+std::vector<ir::Bindings> bindings(ir::Context& context, const std::vector<Sizes>& all) {
+  std::vector<ir::Bindings> out(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (const auto& [name, value] : all[i]) out[i][context.symbol(name)] = value;
+  return out;
+}
+
 std::string read_file(const std::string& name) {
   const char* root = std::getenv("TILEWRIGHT_SOURCE_DIR");
   std::ifstream in(std::string(root ? root : ".") + "/tests/laws/" + name);
@@ -63,17 +70,7 @@ class Synchronised : public testing::TestWithParam<Case> {
     made_ = *made;
   }
 
-  ir::Bindings bindings(const Sizes& sizes) {
-    ir::Bindings out;
-    for (const auto& [name, value] : sizes) out[context_.symbol(name)] = value;
-    return out;
-  }
-
-  std::vector<ir::Bindings> all_sizes() {
-    std::vector<ir::Bindings> out;
-    for (const Sizes& sizes : GetParam().sizes) out.push_back(bindings(sizes));
-    return out;
-  }
+  std::vector<ir::Bindings> all_sizes() { return bindings(context_, GetParam().sizes); }
 
   ir::Context context_;
   poly::Context polyhedra_;
@@ -83,8 +80,8 @@ class Synchronised : public testing::TestWithParam<Case> {
 
 TEST_P(Synchronised, GivesTheRightNumbersInEveryOrder) {
   EXPECT_EQ(render(program::verify(made_), nullptr), "") << program::print(made_);
-  for (const Sizes& sizes : GetParam().sizes)
-    expect_right_in_every_order(context_, algorithm_, made_, bindings(sizes));
+  for (const ir::Bindings& sizes : all_sizes())
+    expect_right_in_every_order(context_, algorithm_, made_, sizes);
 }
 
 TEST_P(Synchronised, NeedsEachOfItsWaits) { expect_each_is_needed(context_, made_, all_sizes()); }
@@ -148,17 +145,7 @@ class ScheduledForAgents : public testing::TestWithParam<Scheduled> {
     start.data.back().i = rows;
   }
 
-  ir::Bindings bindings(const Sizes& sizes) {
-    ir::Bindings out;
-    for (const auto& [name, value] : sizes) out[context_.symbol(name)] = value;
-    return out;
-  }
-
-  std::vector<ir::Bindings> all_sizes() {
-    std::vector<ir::Bindings> out;
-    for (const Sizes& sizes : GetParam().sizes) out.push_back(bindings(sizes));
-    return out;
-  }
+  std::vector<ir::Bindings> all_sizes() { return bindings(context_, GetParam().sizes); }
 
   ir::Context context_;
   poly::Context polyhedra_;
@@ -169,8 +156,8 @@ class ScheduledForAgents : public testing::TestWithParam<Scheduled> {
 
 TEST_P(ScheduledForAgents, GivesTheRightNumbersInEveryOrder) {
   EXPECT_EQ(render(program::verify(made_), nullptr), "") << program::print(made_);
-  for (const Sizes& sizes : GetParam().sizes)
-    expect_right_in_every_order(context_, algorithm_, made_, bindings(sizes), arrange_);
+  for (const ir::Bindings& sizes : all_sizes())
+    expect_right_in_every_order(context_, algorithm_, made_, sizes, arrange_);
 }
 
 TEST_P(ScheduledForAgents, NeedsEachOfItsWaits) {
