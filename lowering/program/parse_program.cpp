@@ -91,7 +91,7 @@ void ProgramReader::declarations() {
   }
 }
 
-bool ProgramReader::parameter(Role role) {
+bool ProgramReader::parameter(ParameterRole role) {
   const auto name = cursor_.expect_name("the name of the parameter", "name it, as in `a`");
   if (!name || !cursor_.expect(":", "after the name", "write the type, as in `: f32[M]`"))
     return false;
