@@ -218,8 +218,8 @@ struct Stage {
   std::vector<Symbol> dims;
   std::vector<LayoutComponent> layout;
   bool pad = false;
-  std::vector<Swizzle> swizzles = {};
   bool at_plan = false;  // `at plan`: once, of a constant input; the nest then has no `at`
+  std::vector<Swizzle> swizzles = {};
   Place tensor_place = {};
   Places dim_places = {};
   Places layout_places = {};
