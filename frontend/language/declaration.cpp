@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Declarations and definitions, in the order in which the program makes them.
+#include <algorithm>
+
 #include "frontend/base/format.h"
 #include "frontend/language/node.h"
 
@@ -281,6 +283,20 @@ void Loop::end(Where where) {
       {state_->declaration, {}, std::nullopt, where, nullptr, state_, nullptr});
 }
 
+namespace detail {
+namespace {
+
+// Whether `from` is `to` or calls it, directly or not. No algorithm calls itself, so it ends.
+bool calls(const AlgorithmState& from, const AlgorithmState& to) {
+  return &from == &to ||
+         std::any_of(from.definitions.begin(), from.definitions.end(), [&](const Definition& one) {
+           return one.call && calls(*one.call->callee, to);
+         });
+}
+
+}  // namespace
+}  // namespace detail
+
 void call(std::vector<Tensor> results, const Algorithm& callee, std::vector<Argument> arguments,
           Where where) {
   auto made = std::make_shared<detail::CallState>();
@@ -301,8 +317,15 @@ void call(std::vector<Tensor> results, const Algorithm& callee, std::vector<Argu
     made->results.push_back(result.declaration_);
   }
   if (!caller) return;
-  for (const Argument& argument : arguments) made->tensors.push_back(argument.tensor.declaration_);
-  made->arguments = std::move(arguments);
+  if (detail::calls(*made->callee, *caller)) {
+    caller->mistakes.push_back(
+        detail::found_at(Code::CallMismatch, in_backticks(caller->owner->name) + " calls itself",
+                         "call algorithms that do not call this one; a `Loop` repeats", where));
+    return;
+  }
+  for (Argument& argument : arguments)
+    made->arguments.push_back({std::move(argument.input), argument.tensor.declaration_,
+                               std::move(argument.indices), argument.where});
   caller->definitions.push_back(
       {made->results[0], {}, std::nullopt, where, nullptr, nullptr, made});
 }

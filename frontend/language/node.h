@@ -128,11 +128,17 @@ struct LoopState {
   bool ended = false;
 };
 
+// A Tensor would own the algorithm that the call is recorded in: a circle.
 struct CallState {
+  struct Passed {
+    std::string input;
+    DeclarationPtr tensor;
+    std::vector<Operand> indices;
+    Where where;
+  };
   std::vector<DeclarationPtr> results;
   std::shared_ptr<AlgorithmState> callee;
-  std::vector<Argument> arguments;
-  std::vector<DeclarationPtr> tensors;  // of the arguments
+  std::vector<Passed> arguments;
 };
 
 // An equation, or the begin or end of a loop, or a call.

@@ -158,12 +158,12 @@ void Transcript::call(const Definition& definition) {
   }
   text_ += " = " + call.callee->owner->name + '(';
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
-    const Argument& argument = call.arguments[i];
+    const CallState::Passed& argument = call.arguments[i];
     if (i > 0) text_ += ", ";
     piece(argument.where, [&] {
       name(argument.input, "an input", argument.where);
       text_ += " = ";
-      tensor_name(call.tensors[i].get(), argument.where);
+      tensor_name(argument.tensor.get(), argument.where);
       if (argument.indices.empty()) return;
       text_ += '[';
       std::vector<NodePtr> nodes;

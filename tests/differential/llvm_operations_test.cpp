@@ -218,7 +218,8 @@ void check_in_c(const std::vector<CCompiler>& compilers, const std::vector<bool>
   EXPECT_EQ(tally.c_runs, 4 * tally.programs * static_cast<int>(compilers.size()));
 }
 
-TEST(COperations, EqualTheEvaluator) { check_in_c({all_compilers()[0]}, {false}); }
+// With undefined behaviour as a trap; the optimisers of the others are for the slow run.
+TEST(COperations, EqualTheEvaluator) { check_in_c({all_compilers()[2]}, {false}); }
 TEST(COperationsSlow, EqualTheEvaluator) {
   if (!std::getenv("TILEWRIGHT_SLOW_TESTS")) GTEST_SKIP() << "slow: set TILEWRIGHT_SLOW_TESTS=1";
   check_in_c(all_compilers(), {false, true});

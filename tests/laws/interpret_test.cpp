@@ -299,6 +299,22 @@ bool same(ScalarType type, Scalar a, Scalar b) {
   return a.f == b.f ? std::signbit(a.f) == std::signbit(b.f) : std::isnan(a.f) && std::isnan(b.f);
 }
 
+// Nothing is claimed of the body of a loop once it is over: rounding may give it another number of trips.
+bool is_inside_a_loop(const Algorithm& algorithm, Symbol tensor) {
+  const auto around = [&](std::size_t first, std::size_t last, const Loop* own) {
+    return std::any_of(algorithm.loops.begin(), algorithm.loops.end(), [&](const Loop& loop) {
+      return &loop != own && loop.holds(first) && last <= loop.last;
+    });
+  };
+  for (const Loop& loop : algorithm.loops)
+    for (const Carry& carry : loop.carries)
+      if (carry.name == tensor) return around(loop.first, loop.last, &loop);
+  const Equation* equation = algorithm.definition(tensor);
+  if (!equation) return false;
+  const auto at = static_cast<std::size_t>(equation - algorithm.equations.data());
+  return around(at, at + 1, nullptr);
+}
+
 TEST(InterpretLaw, ColumnsGiveWhatCellsGiveAndExactStaysInsideTheBound) {
   int compared = 0;
   int cells = 0;
@@ -343,6 +359,7 @@ TEST(InterpretLaw, ColumnsGiveWhatCellsGiveAndExactStaysInsideTheBound) {
     if (!bound.ok() || !exact_defined) continue;
     ++bounded;
     for (const auto& [name, reference] : *bound) {
+      if (is_inside_a_loop(algorithm, name)) continue;
       auto violation = find_violation(reference, exact.at(name));
       ASSERT_FALSE(violation) << seed << " " << name.text() << " expected " << violation->expected
                               << " got " << violation->got << " bound " << violation->bound << "\n"

@@ -398,8 +398,8 @@ TEST(Build, CopiesTheOldValueWhereOneIsReadLater) {
       "output y[i < N] into x = update f32(0) sum(n < N) at [n] x[n]",
       "output y[i] into x = g[i]\noutput z[i] = x[i]",
       "output y[i] into x = g[i]\nview v[i] = x[i]\noutput z[i] = v[i] + y[i]",
-      "output y[i] into x = g[i]\nloop l < 2 carry h = x then n {\nn[i] = h[i] * 2\n}\n"
-      "output z[i] = h[i]",
+      ("output y[i] into x = g[i]\nloop l < 2 carry h = x then n {\nn[i] = h[i] * 2\n}\n"
+       "output z[i] = h[i]"),
   };
   for (const char* equations : kLate) {
     const std::string text = inout_built(equations);
