@@ -336,6 +336,13 @@ Result<WorkspacePlan> derive_workspace(ir::Context& context, const Program& prog
   return out;
 }
 
+Expr with_checks_of_values(ir::Context& context, const Contract& contract, Expr total) {
+  for (const Check& check : contract.checks)
+    if (check.kind == CheckKind::Injective)
+      total = context.max(total, context.sub(check.other_expr, check.expr));
+  return total;
+}
+
 Result<Contract> derive_contract(ir::Context& context, const Program& program) {
   Contract contract;
   TILEWRIGHT_TRY(bindings, bind_extents(program));
@@ -343,12 +350,7 @@ Result<Contract> derive_contract(ir::Context& context, const Program& program) {
   contract.checks = CheckList(program, contract.bindings).make();
   TILEWRIGHT_TRY(workspace, derive_workspace(context, program));
   contract.workspace = std::move(workspace);
-  Expr total = contract.workspace.total;
-  // One byte for each value that a row may hold.
-  for (const Check& check : contract.checks)
-    if (check.kind == CheckKind::Injective)
-      total = context.max(total, context.sub(check.other_expr, check.expr));
-  contract.workspace.total = total;
+  contract.workspace.total = with_checks_of_values(context, contract, contract.workspace.total);
   return contract;
 }
 

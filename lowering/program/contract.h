@@ -94,6 +94,9 @@ struct Contract {
 // Refuses a Program with an extent that no dimension gives (E0601), or with a workspace buffer whose size
 // depends on a loop variable (E0602).
 Result<Contract> derive_contract(ir::Context& context, const Program& program);
+// The bytes of workspace of a body that needs `total`: its checks of values need a byte for each value that a row
+// may hold, and are over before it begins.
+Expr with_checks_of_values(ir::Context& context, const Contract& contract, Expr total);
 // The workspace alone, buffers of the plan included.
 Result<WorkspacePlan> derive_workspace(ir::Context& context, const Program& program);
 

@@ -49,9 +49,10 @@ Result<Ok> derive(ir::Context& context, Variant& variant) {
   if (const auto fault = find_plan_fault(variant.program))
     return fail(Code::PlanBuffer, {}, fault->message, fault->remedy);
   TILEWRIGHT_TRY(planned, split_plan(context, variant.program));
-  Expr& total = variant.contract.workspace.total;
-  // What a check of values needs is not the body's.
-  total = context.max(total, context.add(planned.bytes, planned.run_contract.workspace.total));
+  Expr& run_total = planned.run_contract.workspace.total;
+  variant.contract.workspace.total = with_checks_of_values(
+      context, variant.contract, context.add(planned.bytes, run_total));
+  run_total = with_checks_of_values(context, variant.contract, run_total);
   variant.planned = std::move(planned);
   return Ok{};
 }

@@ -97,9 +97,13 @@ class FillJudge {
   void judge(Stmt stmt, Expr expr) {
     for (const ir::Read* read : ir::reads(expr)) {
       const Parameter* parameter = program_.find_parameter(read->tensor);
-      if (parameter ? parameter->is_const : earlier_.contains(read->tensor)) continue;
-      refuse(stmt, "what fills " + name() + " reads " + in_backticks(read->tensor.text()) +
-                       ", which is not constant");
+      const std::string tensor = in_backticks(read->tensor.text());
+      if (!(parameter ? parameter->is_const : earlier_.contains(read->tensor)))
+        refuse(stmt, "what fills " + name() + " reads " + tensor + ", which is not constant");
+      // A plan is checked where it is made, and there is no workspace there to mark values in.
+      if (parameter && parameter->facts.injective && !parameter->facts.assumed)
+        refuse(stmt, "what fills " + name() + " reads " + tensor +
+                         ", which every call checks to be injective");
     }
   }
 
@@ -227,10 +231,14 @@ Result<Planned> split_plan(ir::Context& context, const Program& program) {
         mark_extents(program, part, out.depends_on);
     });
   });
-  // The shape of a tensor that is read is its strides.
+  // The shape of a tensor that is read is its strides; the range of its values was checked where they were copied,
+  // so a run at other bounds would read beyond them.
   for (Symbol tensor : read_set(out.plan.body))
-    if (const Parameter* parameter = out.plan.find_parameter(tensor))
+    if (const Parameter* parameter = out.plan.find_parameter(tensor)) {
       for (Expr extent : parameter->shape) mark_extents(program, extent, out.depends_on);
+      for (Expr bound : {parameter->facts.lower, parameter->facts.upper})
+        if (bound) mark_extents(program, bound, out.depends_on);
+    }
   TILEWRIGHT_TRY(fill, derive_workspace(context, out.plan));
   out.plan_contract.workspace = std::move(fill);
   TILEWRIGHT_TRY(rest, derive_workspace(context, out.run));

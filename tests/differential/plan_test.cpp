@@ -4,6 +4,7 @@
 // one plan serves all sizes it does not depend on; one of other sizes, of another variant, unfinished, too small or not
 // aligned is refused before anything is written; the constants are not looked at again.
 #include <cstring>
+#include <thread>
 
 #include "lowering/program/dispatch.h"
 #include "lowering/program/interpret.h"
@@ -40,39 +41,51 @@ class Planned : public ::testing::TestWithParam<const char*> {
   static constexpr std::size_t kPlanBytes = 8192;
 
   Planned() {
-    std::vector<program::Variant> variants;
+    error_.struct_size = sizeof error_;
+    call_ = tilewright_call_make(nullptr, &error_);
+  }
+  void SetUp() override {
     // Two variants with plans of different layouts, and one without.
     for (const auto& [name, width, guard] :
          {std::tuple<const char*, int, const char*>{"narrow", 4, "M <= 2"},
           {"wide", 8, "M <= 20"},
-          {"plain", 0, ""}}) {
+          {"plain", 0, ""}})
+      variants_.emplace_back(name, product(width, guard));
+    compile();
+  }
+  // The variants in `variants_`, as one function.
+  void compile() {
+    std::vector<program::Variant> variants;
+    for (const auto& [name, text] : variants_) {
       program::Variant variant;
       variant.name = name;
-      variant.program = parse(context_, product(width, guard));
+      variant.program = parse(context_, text);
       variant.guard = variant.program.requirements;
+      function_ = std::string(variant.program.name.text());
       variants.push_back(std::move(variant));
     }
     auto dispatch = program::derive_dispatch(context_, std::move(variants));
-    EXPECT_TRUE(dispatch.ok()) << messages(dispatch.diagnostics());
-    if (!dispatch.ok()) return;
+    ASSERT_TRUE(dispatch.ok()) << messages(dispatch.diagnostics());
     dispatch_ = *std::move(dispatch);
     const host::Target target = std::string_view(GetParam()) == c_target::kName
                                     ? c_stand_in()
                                     : *host::find_target(GetParam());
     library_.emplace(context_, dispatch_, target);
-    error_.struct_size = sizeof error_;
-    call_ = tilewright_call_make(nullptr, &error_);
+    ASSERT_TRUE(library_->ready());
   }
 
-  void bind(std::int64_t m, std::int64_t n, std::int64_t k) {
-    sizes_ = {{context_.symbol("M"), m}, {context_.symbol("N"), n}, {context_.symbol("K"), k}};
+  void bind(std::int64_t m, std::int64_t n, std::int64_t k, std::uint64_t seed = 11) {
+    bind({{context_.symbol("M"), m}, {context_.symbol("N"), n}, {context_.symbol("K"), k}}, seed);
+  }
+  void bind(ir::Bindings sizes, std::uint64_t seed) {
+    sizes_ = std::move(sizes);
     arguments_.clear();
-    arguments_.reserve(3);
+    arguments_.reserve(dispatch_.interface.parameters.size());
     inputs_.clear();
     for (const program::Parameter& parameter : dispatch_.interface.parameters) {
       arguments_.emplace_back(parameter, sizes_);
-      // The same weights at every M.
-      std::mt19937_64 random(parameter.is_const ? 7 : 11);
+      // The same weights for every seed, and at every M.
+      std::mt19937_64 random(parameter.is_const ? 7 : seed);
       if (parameter.is_output) continue;
       inputs_[parameter.name] = random_tensor(parameter, sizes_, random, true);
       arguments_.back().fill(inputs_[parameter.name]);
@@ -85,7 +98,7 @@ class Planned : public ::testing::TestWithParam<const char*> {
   }
   std::int32_t enter(const char* suffix, const std::vector<void*>& more) {
     error_.status = 0;
-    return library_->objects().enter(std::string("product") + suffix, &call_, tensors(), more);
+    return library_->objects().enter(function_ + suffix, &call_, tensors(), more);
   }
   static void* word(std::size_t value) { return reinterpret_cast<void*>(value); }
   std::pair<std::size_t, std::size_t> query() {
@@ -100,21 +113,25 @@ class Planned : public ::testing::TestWithParam<const char*> {
                  {const_cast<void*>(plan), word(size), workspace_, word(sizeof workspace_)});
   }
   void expect_right() {
-    auto wanted = program::interpret(context_, dispatch_.variants[2].program, sizes_, inputs_);
-    ASSERT_TRUE(wanted.ok());
-    const ir::Tensor got = arguments_[2].read();
-    const ir::Tensor& value = wanted->outputs.at(context_.symbol("c"));
+    auto wanted = program::interpret(context_, dispatch_.interface, sizes_, inputs_);
+    ASSERT_TRUE(wanted.ok()) << messages(wanted.diagnostics());
+    const ir::Tensor got = arguments_.back().read();
+    const ir::Tensor& value = wanted->outputs.at(dispatch_.interface.parameters.back().name);
     for (std::size_t i = 0; i < got.data.size(); ++i) EXPECT_TRUE(same_bits(value, got, i)) << i;
+    EXPECT_TRUE(arguments_.back().guards_hold());
   }
   // Refused with this status, and no output is touched.
   void expect_refused(std::int32_t got, std::int32_t status, const char* message) {
     EXPECT_EQ(got, status);
     EXPECT_STREQ(error_.message, message);
     EXPECT_EQ(error_.status, status);
-    for (std::byte byte : ir::tensor_bytes(arguments_[2].read())) EXPECT_EQ(byte, std::byte{0xa5});
+    for (std::byte byte : ir::tensor_bytes(arguments_.back().read()))
+      EXPECT_EQ(byte, std::byte{0xa5});
   }
 
   ir::Context context_;
+  std::vector<std::pair<std::string, std::string>> variants_;  // names and Programs
+  std::string function_;
   program::Dispatch dispatch_;
   std::optional<CompiledProgram> library_;
   tilewright_error error_{};
@@ -128,7 +145,6 @@ class Planned : public ::testing::TestWithParam<const char*> {
 };
 
 TEST_P(Planned, OnePlanServesEverySizeItDoesNotDependOn) {
-  ASSERT_TRUE(library_ && library_->ready());
   for (const std::int64_t n : {0, 1, 7, 8, 9, 17})
     for (const std::int64_t k : {0, 1, 5}) {
       bind(2, n, k);
@@ -158,8 +174,71 @@ TEST_P(Planned, OnePlanServesEverySizeItDoesNotDependOn) {
     }
 }
 
+// One plan, many calls with other inputs: each sees its own, and the plan stays as it was made. On a pool too.
+TEST_P(Planned, ManyRunsReadOnePlan) {
+  tilewright_pool* pool = nullptr;
+  ASSERT_EQ(tilewright_pool_create(3, &pool), TILEWRIGHT_OK);
+  for (const tilewright_executor* executor :
+       {static_cast<const tilewright_executor*>(nullptr), tilewright_pool_executor(pool)}) {
+    call_.executor = executor;
+    for (const std::int64_t m : {2, 13}) {
+      bind(m, 29, 7);
+      std::memset(plan_, 0xff, kPlanBytes);
+      ASSERT_EQ(make(plan_, kPlanBytes), TILEWRIGHT_OK) << error_.message;
+      std::memcpy(other_, plan_, kPlanBytes);
+      ir::Tensor before;
+      for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        bind(m, 29, 7, seed);
+        std::memset(arguments_[1].descriptor.dl.data, 0xff, arguments_[1].descriptor.size_bytes);
+        ASSERT_EQ(run(plan_, kPlanBytes), TILEWRIGHT_OK) << error_.message;
+        expect_right();
+        ASSERT_EQ(std::memcmp(other_, plan_, kPlanBytes), 0);
+        const ir::Tensor now = arguments_.back().read();
+        EXPECT_NE(ir::tensor_bytes(before), ir::tensor_bytes(now));
+        before = now;
+      }
+    }
+  }
+  call_.executor = nullptr;
+  tilewright_pool_destroy(pool);
+}
+
+// Threads that share a plan.
+TEST_P(Planned, SeveralThreadsReadOnePlan) {
+  bind(13, 29, 7);
+  ASSERT_EQ(make(plan_, kPlanBytes), TILEWRIGHT_OK) << error_.message;
+  const std::vector<tilewright_tensor*> shared = tensors();
+  constexpr int kThreads = 4;
+  std::vector<Argument> outputs;
+  for (int t = 0; t < kThreads; ++t)
+    outputs.emplace_back(dispatch_.interface.parameters.back(), sizes_);
+  std::vector<std::int32_t> status(kThreads, 1);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      tilewright_error error{};
+      error.struct_size = sizeof error;
+      const tilewright_call call = tilewright_call_make(nullptr, &error);
+      const std::vector<tilewright_tensor*> own{
+          shared[0], shared[1], &outputs[static_cast<std::size_t>(t)].descriptor};
+      alignas(64) unsigned char workspace[64];
+      for (int i = 0; i < 50; ++i)
+        status[static_cast<std::size_t>(t)] =
+            library_->objects().enter("product_run", &call, own,
+                                      {plan_, word(kPlanBytes), workspace, word(sizeof workspace)});
+    });
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_EQ(run(plan_, kPlanBytes), TILEWRIGHT_OK) << error_.message;
+  expect_right();
+  const ir::Tensor right = arguments_.back().read();
+  for (int t = 0; t < kThreads; ++t) {
+    EXPECT_EQ(status[static_cast<std::size_t>(t)], TILEWRIGHT_OK);
+    EXPECT_EQ(ir::tensor_bytes(outputs[static_cast<std::size_t>(t)].read()),
+              ir::tensor_bytes(right));
+  }
+}
+
 TEST_P(Planned, AVariantWithoutPlanTakesNone) {
-  ASSERT_TRUE(library_ && library_->ready());
   bind(21, 9, 3);
   EXPECT_EQ(query().first, 0U);
   EXPECT_EQ(make(nullptr, 0), TILEWRIGHT_OK);
@@ -173,7 +252,6 @@ TEST_P(Planned, AVariantWithoutPlanTakesNone) {
 }
 
 TEST_P(Planned, APlanThatDoesNotFitIsRefusedBeforeAnythingIsWritten) {
-  ASSERT_TRUE(library_ && library_->ready());
   bind(2, 9, 3);
   const std::size_t size = query().first;
   expect_refused(run(plan_, size), TILEWRIGHT_BAD_PLAN,
@@ -203,7 +281,6 @@ TEST_P(Planned, APlanThatDoesNotFitIsRefusedBeforeAnythingIsWritten) {
 }
 
 TEST_P(Planned, MakingOneChecksWhatItReadsAndWrites) {
-  ASSERT_TRUE(library_ && library_->ready());
   bind(2, 9, 3);
   const std::size_t size = query().first;
   expect_refused(make(plan_, size - 1), TILEWRIGHT_PLAN_TOO_SMALL, "the plan is null or too small");
@@ -233,7 +310,6 @@ TEST_P(Planned, MakingOneChecksWhatItReadsAndWrites) {
 }
 
 TEST_P(Planned, ExplainTellsThePlan) {
-  ASSERT_TRUE(library_ && library_->ready());
   bind(3, 9, 3);
   const std::string text = library_->explain(&call_, tensors()).second;
   EXPECT_NE(text.find("\nwide: runs: "), std::string::npos) << text;
@@ -241,10 +317,90 @@ TEST_P(Planned, ExplainTellsThePlan) {
       << text;
 }
 
+// Values that are indices are checked where the plan is made; at other bounds it is another plan.
+class PlannedFacts : public Planned {
+ protected:
+  void SetUp() override {
+    variants_ = {{"gather", R"(program gather for gather {
+  extent N min 0
+  extent T min 0
+  extent C min 0
+  const input row : i32[N] range 0 .. T
+  input once : i32[N] range 0 .. C injective
+  input x : f32[T]
+  output y : f32[C]
+  alloc held : i32[N] in plan {
+    for i in 0 .. N {
+      held[i] = row[i] @ copy row(i)
+    }
+    for c in 0 .. C {
+      y[c] = 0.0
+    }
+    for n in 0 .. N {
+      y[index(once[n])] = x[index(held[n])]
+    }
+  }
+})"}};
+    compile();
+  }
+  void bind_rows(std::int64_t n, std::int64_t t, std::int64_t c) {
+    bind({{context_.symbol("N"), n}, {context_.symbol("T"), t}, {context_.symbol("C"), c}}, 3);
+    for (std::int64_t i = 0; i < n; ++i) {
+      put(0, i, i * 3 % t);
+      put(1, i, c - 1 - i);
+    }
+  }
+  void put(std::size_t argument, std::int64_t at, std::int64_t value) {
+    ir::Tensor& tensor = inputs_.at(dispatch_.interface.parameters[argument].name);
+    tensor.data[static_cast<std::size_t>(at)].i = value;
+    arguments_[argument].fill(tensor);
+  }
+};
+
+TEST_P(PlannedFacts, AreCheckedWhereThePlanIsMade) {
+  bind_rows(5, 7, 6);
+  put(0, 2, 7);
+  expect_refused(make(plan_, kPlanBytes), TILEWRIGHT_BAD_VALUES,
+                 "a value is outside of its declared range");
+  EXPECT_EQ(error_.argument, 0);
+  EXPECT_EQ(error_.got, 2);
+  put(0, 2, 6);
+  ASSERT_EQ(make(plan_, kPlanBytes), TILEWRIGHT_OK) << error_.message;
+  ASSERT_EQ(run(plan_, kPlanBytes), TILEWRIGHT_OK) << error_.message;
+  expect_right();
+  // At a smaller bound a row of the plan would be read beyond `x`.
+  bind_rows(5, 6, 6);
+  expect_refused(run(plan_, kPlanBytes), TILEWRIGHT_BAD_PLAN, "the plan was made for other sizes");
+  EXPECT_EQ(error_.expected, 6);
+  EXPECT_EQ(error_.got, 7);
+  // What no constant is held to may change.
+  bind_rows(5, 7, 11);
+  put(0, 2, 6);
+  EXPECT_EQ(run(plan_, kPlanBytes), TILEWRIGHT_OK) << error_.message;
+  expect_right();
+}
+
+// A check of a run has its bytes in the workspace of the run.
+TEST_P(PlannedFacts, ARunChecksWhatMayChange) {
+  bind_rows(5, 7, 300);
+  EXPECT_EQ(query().second, 300U);
+  ASSERT_EQ(make(plan_, kPlanBytes), TILEWRIGHT_OK) << error_.message;
+  put(1, 4, 299);
+  expect_refused(run(plan_, kPlanBytes), TILEWRIGHT_BAD_VALUES,
+                 "a value stands twice in a row that is declared injective");
+  put(1, 4, 0);
+  EXPECT_EQ(enter("_run", {plan_, word(kPlanBytes), workspace_, word(299)}),
+            TILEWRIGHT_WORKSPACE_TOO_SMALL);
+  ASSERT_EQ(run(plan_, kPlanBytes), TILEWRIGHT_OK) << error_.message;
+  expect_right();
+}
+
+std::string name_of(const ::testing::TestParamInfo<const char*>& param) {
+  return std::string(param.param) == "c" ? "C" : "X86";
+}
 INSTANTIATE_TEST_SUITE_P(Targets, Planned, ::testing::Values("x86-64-v3", "c"),
-                         [](const auto& param) {
-                           return std::string(param.param) == "c" ? "C" : "X86";
-                         });
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Targets, PlannedFacts, ::testing::Values("x86-64-v3", "c"), name_of);
 
 }  // namespace
 }  // namespace tilewright::test

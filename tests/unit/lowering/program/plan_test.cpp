@@ -147,6 +147,41 @@ TEST_F(Plan, ItDependsOnTheSizesOfItsBuffersAlone) {
   EXPECT_NE(other->hash[0], planned->hash[0]);
 }
 
+// Values were checked against the bounds at which the plan was made.
+TEST_F(Plan, ItDependsOnTheBoundsOfItsValues) {
+  const std::string text = R"(program gather for gather {
+  extent N
+  extent T
+  extent U
+  const input row : i32[N] range 0 .. T
+  const input other : i32[N] range 0 .. U
+  input x : f32[T]
+  input z : f32[U]
+  output y : f32[N]
+  alloc held : i32[N] in plan {
+    for i in 0 .. N {
+      held[i] = row[i]
+    }
+    for n in 0 .. N {
+      y[n] = x[index(held[n])] + z[index(other[n])]
+    }
+  }
+})";
+  auto planned = split_plan(context_, parse(text));
+  ASSERT_TRUE(planned.ok());
+  EXPECT_EQ(planned->depends_on, (std::vector<bool>{true, true, false}));
+  // Every call marks in its workspace what it has seen: a plan has none.
+  std::string marked = text;
+  marked.replace(marked.find("0 .. T"), 6, "0 .. T injective");
+  auto refused = parse_program(context_, Source("test.twp", marked));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.diagnostics()[0].code, Code::PlanBuffer);
+  EXPECT_EQ(refused.diagnostics()[0].message,
+            "what fills `held` reads `row`, which every call checks to be injective");
+  marked.replace(marked.find("injective"), 9, "injective assumed");
+  EXPECT_TRUE(parse_program(context_, Source("test.twp", marked)).ok());
+}
+
 TEST_F(Plan, WhatIsNoPlanIsRefused) {
   EXPECT_EQ(fault("const input w", "input w"), "what fills `wp` reads `w`, which is not constant");
   EXPECT_EQ(fault("w[k, jo * 4 + ji] @", "w[k, jo * 4 + ji] + a[0, k] @"),
