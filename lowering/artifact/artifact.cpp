@@ -140,8 +140,7 @@ std::string describe_check(const program::Program& program, const program::Check
     case Kind::PlanVariant: return "with a plan: it is one that the variant reads";
     case Kind::PlanExtent:
       return "with a plan: it was made for this " +
-             std::string(program.extents[static_cast<std::size_t>(check.value)].name.text()) +
-             ", if it depends on it";
+             std::string(program.extents[static_cast<std::size_t>(check.value)].name.text());
   }
   __builtin_unreachable();
 }

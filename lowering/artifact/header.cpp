@@ -30,7 +30,19 @@ std::string declaration(const program::Program& program, const std::string& suff
   return text + ",\n" + indent + rest + ");\n";
 }
 
-std::string plan_declarations(const program::Program& program) {
+// The constants that no variant reads beside its plan: `w`, or `u, v`.
+std::string planned_constants(const program::Dispatch& dispatch) {
+  const program::Program& program = dispatch.interface;
+  const std::vector<std::string> names = program::c_parameter_names(program);
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (!dispatch.run_reads(program.parameters[i])) text += (text.empty() ? "" : ", ") + names[i];
+  return text;
+}
+
+std::string plan_declarations(const program::Dispatch& dispatch) {
+  const program::Program& program = dispatch.interface;
+  const std::string gone = planned_constants(dispatch);
   return "\n/* A plan holds what is made once of constants, for the variant that runs at these "
          "shapes; it may be\n"
          " * used at all shapes at which a variant runs that reads the same plan. It is the "
@@ -46,8 +58,9 @@ std::string plan_declarations(const program::Program& program) {
          declaration(program, "_plan", "void *plan, size_t plan_size") +
          "\n/* Runs with a plan, which is checked before anything is written and not changed: "
          "several threads\n"
-         " * may use one. Constants that are in the plan are not read again; their data may be "
-         "null. */\n" +
+         " * may use one." +
+         (gone.empty() ? "" : " Not read but for the shape, so that the data may be null: " + gone + ".") +
+         " */\n" +
          declaration(program, "_run",
                      "const void *plan, size_t plan_size, void *workspace, size_t workspace_size",
                      true);
@@ -162,7 +175,7 @@ std::string make_header(const program::Dispatch& dispatch, const TargetFacts& ta
       "length.\n"
       " * Writes no tensor, allocates nothing, prints nothing. */\n";
   text += declaration(program, "_explain", "char *text, size_t text_size, size_t *text_length");
-  if (dispatch.has_plan()) text += plan_declarations(program);
+  if (dispatch.has_plan()) text += plan_declarations(dispatch);
   text +=
       "\n#if defined(__cplusplus)\n} /* extern \"C\" */\n#endif\n\n#endif /* " + guard + " */\n";
   return text;

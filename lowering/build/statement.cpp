@@ -360,8 +360,9 @@ Binding Builder::own_binding(const tree::Nest& nest, Symbol tensor, const Region
   if (region.needed) binding.filled.assign(binding.extents.size(), Expr());
   for (Expr& extent : binding.extents) {
     extent = simplify(context.max(context.index(0), extent));
-    // A buffer outside the workspace has at least one cell.
-    if (extent == context.index(0)) extent = context.index(1);
+    // A buffer outside the workspace and the plan has at least one cell.
+    const bool planned = nest.stage && nest.stage->at_plan;
+    if (extent == context.index(0) && !planned) extent = context.index(1);
   }
   if (slot) {
     binding.extents.insert(binding.extents.begin(), context.index(nest.ring));

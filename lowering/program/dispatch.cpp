@@ -69,7 +69,10 @@ void add_plan_checks(Dispatch& dispatch) {
   checks.push_back({CheckKind::PlanMagic, -1, -1, -1, 0, {}, false});
   checks.push_back({CheckKind::PlanVariant, -1, -1, -1, 0, {}, false});
   for (int e = 0; e < static_cast<int>(program.extents.size()); ++e)
-    checks.push_back({CheckKind::PlanExtent, -1, -1, -1, e, {}, false});
+    if (std::any_of(dispatch.variants.begin(), dispatch.variants.end(), [&](const Variant& v) {
+          return v.planned && v.planned->depends_on[static_cast<std::size_t>(e)];
+        }))
+      checks.push_back({CheckKind::PlanExtent, -1, -1, -1, e, {}, false});
 }
 
 }  // namespace

@@ -182,6 +182,28 @@ TEST_F(Plan, ItDependsOnTheBoundsOfItsValues) {
   EXPECT_TRUE(parse_program(context_, Source("test.twp", marked)).ok());
 }
 
+// What fills it is gone once loops that never run are.
+TEST_F(Plan, ABufferWithoutCellsNeedsNoFill) {
+  const Program program = parse(R"(program none for none {
+  extent N
+  const input w : f32[0]
+  const input s : f32[]
+  output y : f32[N]
+  alloc wp : f32[0] in plan {
+    alloc sp : f32[] in plan {
+      sp[] = s[]
+      for n in 0 .. N {
+        y[n] = sp[]
+      }
+    }
+  }
+})");
+  auto planned = split_plan(context_, program);
+  ASSERT_TRUE(planned.ok());
+  EXPECT_EQ(planned->buffers.size(), 2U);
+  EXPECT_EQ(ir::evaluate_extents(planned->bytes, {}), 64);
+}
+
 TEST_F(Plan, WhatIsNoPlanIsRefused) {
   EXPECT_EQ(fault("const input w", "input w"), "what fills `wp` reads `w`, which is not constant");
   EXPECT_EQ(fault("w[k, jo * 4 + ji] @", "w[k, jo * 4 + ji] + a[0, k] @"),
@@ -216,8 +238,8 @@ TEST_F(Plan, ACallWithoutOneHasTheBuffersInItsWorkspace) {
   EXPECT_FALSE(dispatch->run_reads(dispatch->interface.parameters[1]));
   int plan_checks = 0;
   for (const Check& check : dispatch->contract.checks) plan_checks += is_plan_check(check.kind);
-  // Size, alignment, three tensors and the workspace, magic, variant, three extents.
-  EXPECT_EQ(plan_checks, 11);
+  // Size, alignment, three tensors and the workspace, magic, variant, N and K.
+  EXPECT_EQ(plan_checks, 10);
 }
 
 }  // namespace
