@@ -64,9 +64,12 @@ static void compare_times(layer* l, int pairs) {
     without[p] = slice(l, 0, times[0]);
     ratio[p] = without[p] / with[p];
   }
-  printf("%8.4f ms with the plan, %8.4f ms without: %5.2f times (%5.2f to %5.2f in half of %d pairs)\n",
-         1e3 * quantile(with, pairs, 0.5), 1e3 * quantile(without, pairs, 0.5),
-         quantile(ratio, pairs, 0.5), quantile(ratio, pairs, 0.25), quantile(ratio, pairs, 0.75), pairs);
+  printf(
+      "%8.4f ms with the plan, %8.4f ms without: %5.2f times (%5.2f to %5.2f in half of %d "
+      "pairs)\n",
+      1e3 * quantile(with, pairs, 0.5), 1e3 * quantile(without, pairs, 0.5),
+      quantile(ratio, pairs, 0.5), quantile(ratio, pairs, 0.25), quantile(ratio, pairs, 0.75),
+      pairs);
 }
 
 static void* room(size_t size) {
@@ -88,8 +91,7 @@ static int32_t make_workspace(layer* l) {
 
 static int32_t make_plan(layer* l) {
   size_t workspace_size = 0;
-  int32_t status =
-      linear_plan_query(&l->call, &l->x, &l->w, &l->y, &l->plan_size, &workspace_size);
+  int32_t status = linear_plan_query(&l->call, &l->x, &l->w, &l->y, &l->plan_size, &workspace_size);
   if (status != TILEWRIGHT_OK) return status;
   l->plan = room(l->plan_size);
   if (!l->plan) return TILEWRIGHT_OUT_OF_MEMORY;
@@ -157,7 +159,8 @@ int main(int argc, char** argv) {
   memset(&l, 0, sizeof l);
   tilewright_pool* pool = NULL;
   int32_t status = tilewright_pool_create(threads, &pool);
-  l.call = tilewright_call_make(status == TILEWRIGHT_OK ? tilewright_pool_executor(pool) : NULL, NULL);
+  l.call =
+      tilewright_call_make(status == TILEWRIGHT_OK ? tilewright_pool_executor(pool) : NULL, NULL);
   float* x = malloc(sizeof(float) * MOST_ROWS * (size_t)k);
   float* w = malloc(sizeof(float) * (size_t)(k * n));
   float* y = malloc(sizeof(float) * MOST_ROWS * (size_t)n);

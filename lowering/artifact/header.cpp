@@ -59,7 +59,9 @@ std::string plan_declarations(const program::Dispatch& dispatch) {
          "\n/* Runs with a plan, which is checked before anything is written and not changed: "
          "several threads\n"
          " * may use one." +
-         (gone.empty() ? "" : " Not read but for the shape, so that the data may be null: " + gone + ".") +
+         (gone.empty()
+              ? ""
+              : " Not read but for the shape, so that the data may be null: " + gone + ".") +
          " */\n" +
          declaration(program, "_run",
                      "const void *plan, size_t plan_size, void *workspace, size_t workspace_size",

@@ -4,24 +4,16 @@
 // of the contract, in their order, and then runs a variant, says what it needs, or explains. Laws: no check
 // touches what an earlier one has not made safe; nothing is written before the last check has passed; an entry
 // runs on the base of its architecture, so that an old processor gets a status and not an illegal instruction.
-//   emit_entry.cpp  the checks        emit_explain.cpp  NAME_explain and its text
-//   emit_library.cpp  kernels, and which entries there are
+//   emit_entry.cpp    the checks                             emit_entry_run.cpp  which variant runs, and its plan
+//   emit_library.cpp  kernels, and which entries there are   emit_explain.cpp    NAME_explain and its text
 #pragma once
 
 #include "lowering/llvm/emit_wall.h"
-#include "lowering/program/dispatch.h"
+#include "lowering/program/entries.h"
 
 namespace tilewright::llvm_wall {
 
-enum class EntryKind : std::uint8_t {
-  Run,  // NAME
-  Query,  // NAME_query: the bytes of workspace
-  Table,  // internal: sizes and variants as text, or nothing where a check of Query fails
-  Explain,  // NAME_explain: the table, then every check that needs no workspace
-  PlanQuery,  // NAME_plan_query: the bytes of a plan, and of the workspace of a run with it
-  Plan,  // NAME_plan: fills the plan
-  RunPlanned,  // NAME_run: with a plan
-};
+using program::EntryKind;
 
 // Functions that write text into the caller's buffer; emit_explain.cpp.
 struct TextWriter {
@@ -83,8 +75,7 @@ class Entry {
   bool asks_only() const {
     return kind_ == EntryKind::Query || kind_ == EntryKind::Table || kind_ == EntryKind::PlanQuery;
   }
-  bool needs_data(int argument) const;
-  bool makes(const Check& check) const;
+  bool needs_data(int argument) const { return program::needs_data(kind_, dispatch_, argument); }
 
   void declare();
   void check(const Check& check);

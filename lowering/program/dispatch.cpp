@@ -50,8 +50,8 @@ Result<Ok> derive(ir::Context& context, Variant& variant) {
     return fail(Code::PlanBuffer, {}, fault->message, fault->remedy);
   TILEWRIGHT_TRY(planned, split_plan(context, variant.program));
   Expr& run_total = planned.run_contract.workspace.total;
-  variant.contract.workspace.total = with_checks_of_values(
-      context, variant.contract, context.add(planned.bytes, run_total));
+  variant.contract.workspace.total =
+      with_checks_of_values(context, variant.contract, context.add(planned.bytes, run_total));
   run_total = with_checks_of_values(context, variant.contract, run_total);
   variant.planned = std::move(planned);
   return Ok{};

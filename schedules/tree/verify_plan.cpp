@@ -28,10 +28,10 @@ Result<Ok> verify_contents(const ir::Algorithm& algorithm, const Nest& nest) {
                      quoted(stage.tensor) + " holds several elements in a byte, a plan whole bytes",
                      "stage it at a loop");
   if (input->facts.injective && !input->facts.assumed)
-    return malformed(stage.tensor_place.span,
-                     quoted(stage.tensor) +
-                         " is checked to be injective in every call, but a plan is made once",
-                     "stage it at a loop");
+    return malformed(
+        stage.tensor_place.span,
+        quoted(stage.tensor) + " is checked to be injective in every call, but a plan is made once",
+        "stage it at a loop");
   for (std::size_t i = 0; i < stage.layout.size(); ++i)
     if (stage.layout[i].part != LayoutComponent::Part::Whole && !stage.pad)
       return malformed(stage.layout_places.of(i),

@@ -39,12 +39,12 @@ void check_random(std::uint64_t first, int cases) {
     EXPECT_EQ(batch.run(), "");
   }
   std::printf(
-      "%d cases: all representations read back; %d refused, %d Programs (%d parallel, %d vector, %d with a plan); "
+      "%d cases: all representations read back; %d refused, %d Programs (%d parallel, %d vector, "
+      "%d with a plan); "
       "%d runs of object code for %zu targets (%d not lowered), %d runs of C, all bit for bit; "
       "%d sizes equal to the algorithm bit for bit, %d skipped\n",
-      tally.cases, tally.refused, tally.programs, tally.parallel, tally.vector,
-      tally.planned, tally.runs,
-      targets.size(), tally.unlowered, tally.c_runs, tally.exact, tally.skipped);
+      tally.cases, tally.refused, tally.programs, tally.parallel, tally.vector, tally.planned,
+      tally.runs, targets.size(), tally.unlowered, tally.c_runs, tally.exact, tally.skipped);
   if (::testing::Test::HasFailure()) return;
   EXPECT_EQ(tally.cases, cases);
   EXPECT_EQ(tally.as_c, tally.programs) << "C has a form for every type and statement";

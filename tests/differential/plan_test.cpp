@@ -219,8 +219,8 @@ TEST_P(Planned, SeveralThreadsReadOnePlan) {
       tilewright_error error{};
       error.struct_size = sizeof error;
       const tilewright_call call = tilewright_call_make(nullptr, &error);
-      const std::vector<tilewright_tensor*> own{
-          shared[0], shared[1], &outputs[static_cast<std::size_t>(t)].descriptor};
+      const std::vector<tilewright_tensor*> own{shared[0], shared[1],
+                                                &outputs[static_cast<std::size_t>(t)].descriptor};
       alignas(64) unsigned char workspace[64];
       for (int i = 0; i < 50; ++i)
         status[static_cast<std::size_t>(t)] =
@@ -400,8 +400,7 @@ TEST_P(PlannedFacts, ARunChecksWhatMayChange) {
 std::string name_of(const ::testing::TestParamInfo<const char*>& param) {
   return std::string(param.param) == "c" ? "C" : "X86";
 }
-INSTANTIATE_TEST_SUITE_P(Targets, Planned, ::testing::Values("x86-64-v3", "c"),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(Targets, Planned, ::testing::Values("x86-64-v3", "c"), name_of);
 INSTANTIATE_TEST_SUITE_P(Targets, PlannedFacts, ::testing::Values("x86-64-v3", "c"), name_of);
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "lowering/program/dispatch.h"
+#include "lowering/program/entries.h"
 #include "lowering/targets/c/lines.h"
 #include "lowering/targets/c/prelude.h"
 
@@ -198,15 +198,7 @@ class Body {
   Lanes* lanes_ = nullptr;
 };
 
-enum class EntryKind : std::uint8_t {
-  Run,  // NAME
-  Query,  // NAME_query
-  Table,  // internal: sizes and variants as text, or nothing where a check of Query fails
-  Explain,  // NAME_explain: the table, then every check that needs no workspace
-  PlanQuery,  // NAME_plan_query: the bytes of a plan, and of the workspace of a run with it
-  Plan,  // NAME_plan: fills the plan
-  RunPlanned,  // NAME_run: with a plan
-};
+using program::EntryKind;
 // How the kernels of a variant are called: all of it, or the two parts of one with a plan. `$` marks what the
 // entry puts in: `$workspace`, and `$x;` for a tensor, buffer or extent.
 struct KernelCalls {

@@ -33,46 +33,9 @@ std::string Entry::emit() {
   bytes_.resize(n);
   data_.resize(n);
   for (const Check& check : contract_.checks)
-    if (makes(check)) emit_check(check);
+    if (program::makes_check(kind_, dispatch_, check)) emit_check(check);
   finish();
   return "\n" + wrapped(head, 0) + "\n" + lines_.text() + "}\n";
-}
-
-bool Entry::needs_data(int argument) const {
-  const Parameter& of = program_.parameters[static_cast<std::size_t>(argument)];
-  switch (kind_) {
-    case EntryKind::Query:
-    case EntryKind::Table:
-    case EntryKind::PlanQuery: return false;
-    case EntryKind::Run:
-    case EntryKind::Explain: return true;
-    case EntryKind::Plan: return of.is_const;
-    case EntryKind::RunPlanned: return dispatch_.run_reads(of);
-  }
-  __builtin_unreachable();
-}
-
-bool Entry::makes(const Check& c) const {
-  const bool of_plan = program::is_plan_check(c.kind);
-  const bool has_data = c.argument < 0 || needs_data(c.argument);
-  switch (kind_) {
-    case EntryKind::Run: return !of_plan;
-    case EntryKind::Query:
-    case EntryKind::Table:
-    case EntryKind::PlanQuery: return c.in_query;
-    case EntryKind::Plan:
-      if (c.kind == CheckKind::PlanOverlap) return c.argument >= 0 && has_data;
-      return c.in_query || c.kind == CheckKind::Cpu || c.kind == CheckKind::PlanSize ||
-             c.kind == CheckKind::PlanAlignment ||
-             (has_data && (c.kind == CheckKind::Strides || c.kind == CheckKind::Alignment ||
-                           c.kind == CheckKind::ValueRange || c.kind == CheckKind::RangeNotEmpty ||
-                           c.kind == CheckKind::Monotone));
-    case EntryKind::RunPlanned:
-      return c.in_query || (has_data && (c.other < 0 || needs_data(c.other)));
-    case EntryKind::Explain: break;
-  }
-  return !of_plan && c.kind != CheckKind::WorkspaceAlignment &&
-         c.kind != CheckKind::WorkspaceOverlap && c.kind != CheckKind::Injective;
 }
 
 std::string Entry::signature() const {

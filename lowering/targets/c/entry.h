@@ -64,8 +64,7 @@ class Entry {
   }
 
   // entry.cpp
-  bool needs_data(int argument) const;
-  bool makes(const program::Check& c) const;
+  bool needs_data(int argument) const { return program::needs_data(kind_, dispatch_, argument); }
   std::string signature() const;
   std::string refused(const std::string& status, const std::string& name);
   void refuse_if(const std::string& wrong, const program::Check& c,

@@ -42,7 +42,7 @@ void Entry::choose() {
   lines_.add("bool overflow = false;");
   lines_.add("int64_t needed;");
   for_chosen([&](const program::Variant& variant) {
-    const bool with_plan = variant.planned && kind_ >= EntryKind::PlanQuery;
+    const bool with_plan = variant.planned && program::takes_plan(kind_);
     const Expr total =
         (with_plan ? variant.planned->run_contract : variant.contract).workspace.total;
     lines_.add("needed = " + body_.checked_value(total, "overflow") + ";");
@@ -51,7 +51,7 @@ void Entry::choose() {
     lines_.add("(void)needed;");
     lines_.add("(void)overflow;");
   }
-  const bool of_plan = kind_ == EntryKind::Table || kind_ >= EntryKind::PlanQuery;
+  const bool of_plan = kind_ == EntryKind::Table || program::takes_plan(kind_);
   if (!dispatch_.has_plan() || !of_plan) return;
   lines_.add("bool plan_overflow = false;");
   lines_.add("int64_t plan_needed;");

@@ -184,6 +184,7 @@ TEST_F(ArtifactTest, TheHeaderOfAPlanCompilesWhateverTensorsAreCalled) {
 })"));
   for (const char* words : {"packed_plan_query(", "packed_plan(", "packed_run(", "packed_explain("})
     EXPECT_NE(made_.header.find(words), std::string::npos) << words << "\n" << made_.header;
+  EXPECT_NE(made_.header.find("the data may be null: plan_."), std::string::npos) << made_.header;
   const std::string header = write(made_.header_name, made_.header);
   for (const char* compiler :
        {"gcc -std=c99 -x c -Wall -Wextra -Wpedantic -Wstrict-prototypes -Werror",
@@ -193,6 +194,44 @@ TEST_F(ArtifactTest, TheHeaderOfAPlanCompilesWhateverTensorsAreCalled) {
         output_of(compiler + runtime_headers() + "-fsyntax-only " + header, &status);
     EXPECT_EQ(status, 0) << compiler << "\n" << said << made_.header;
   }
+}
+
+TEST_F(ArtifactTest, TheManifestSaysWhatAPlanHolds) {
+  made_ = make(parse(R"(program packed for packed {
+  extent M
+  extent N
+  input x : f32[M]
+  const input v : f32[N]
+  const input w : f64[N, 3]
+  output y : f32[M]
+  alloc p : f32[N] in plan {
+    for n in 0 .. N {
+      p[n] = v[n]
+    }
+    alloc q : f64[3, N] in plan {
+      for k in 0 .. 3 {
+        for n2 in 0 .. N {
+          q[k, n2] = w[n2, k]
+        }
+      }
+      for m in 0 .. M {
+        y[m] = x[m]
+      }
+    }
+  }
+})"));
+  auto parsed = parse_json(Source(made_.manifest_name, made_.manifest));
+  ASSERT_TRUE(parsed.ok()) << made_.manifest;
+  const Json* plan = parsed->find("variants")->as_array()->at(0).find("plan");
+  ASSERT_NE(plan, nullptr) << made_.manifest;
+  EXPECT_EQ(*plan->find("head_bytes")->as_integer(), 64);
+  ASSERT_EQ(plan->find("depends_on")->as_array()->size(), 1U);
+  EXPECT_EQ(*plan->find("depends_on")->as_array()->at(0).as_string(), "N");
+  const auto& buffers = *plan->find("buffers")->as_array();
+  ASSERT_EQ(buffers.size(), 2U);
+  EXPECT_EQ(*buffers[1].find("name")->as_string(), "q");
+  EXPECT_EQ(*buffers[1].find("type")->as_string(), "f64");
+  EXPECT_EQ(*buffers[1].find("offset")->as_string(), "(4 * N + 63) / 64 * 64");
 }
 
 TEST_F(ArtifactTest, TheHeaderStatesTheContract) {
