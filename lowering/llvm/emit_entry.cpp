@@ -254,11 +254,7 @@ void Entry::check_tensor(const Check& c) {
 }
 
 llvm::Value* Entry::evaluate_checked(Expr expr, llvm::Value** overflow) {
-  emitter_->check_overflow(b().getFalse());
-  llvm::Value* value = emitter_->evaluate_uniform(expr);
-  *overflow = emitter_->overflow();
-  emitter_->check_overflow(nullptr);
-  return value;
+  return emitter_->evaluate_alone(expr, overflow);
 }
 
 void Entry::check_extent(const Check& c) {

@@ -134,7 +134,7 @@ llvm::Value* Entry::call_kernel(llvm::Function* kernel, const program::Program& 
     if (!data)
       for (const program::PlanBuffer& buffer : planned->buffers)
         if (buffer.name == p.name)
-          data = b().CreateGEP(b().getInt8Ty(), buffers, emitter_->evaluate_uniform(buffer.offset));
+          data = b().CreateGEP(b().getInt8Ty(), buffers, emitter_->evaluate_alone(buffer.offset));
     args.push_back(data);
   }
   for (const ir::ExtentDecl& extent : state_.program.extents)
@@ -167,7 +167,7 @@ void Entry::run_variant(std::size_t i) {
   } else {
     return_failure(call_kernel(kernels.plan, planned->plan, workspace_, planned, buffers));
     workspace =
-        b().CreateGEP(b().getInt8Ty(), workspace_, emitter_->evaluate_uniform(planned->bytes));
+        b().CreateGEP(b().getInt8Ty(), workspace_, emitter_->evaluate_alone(planned->bytes));
   }
   b().CreateRet(call_kernel(kernels.run, planned->run, workspace, planned, buffers));
 }

@@ -118,6 +118,7 @@ class Entry {
   void put_refusal(const Check& check, llvm::Value* expected, llvm::Value* got,
                    std::int32_t status);
   void put_table();
+  void put_bytes(const std::string& what, llvm::Value* bytes, llvm::Value* overflow);
   void put_condition(Expr condition);
 
   ModuleState& state_;

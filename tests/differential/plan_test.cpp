@@ -317,6 +317,59 @@ TEST_P(Planned, ExplainTellsThePlan) {
       << text;
 }
 
+// Two variants that read the same plan: no word of it tells them apart, and each says when its bytes cannot be counted.
+class SharedPlan : public Planned {
+ protected:
+  void SetUp() override {
+    variants_ = {{"few", product(4, "M <= 2")}, {"many", product(4, "")}};
+    compile();
+  }
+};
+
+TEST_P(SharedPlan, ServesBothVariants) {
+  bind(1, 9, 5);
+  ASSERT_EQ(make(plan_, kPlanBytes), TILEWRIGHT_OK) << error_.message;
+  for (const std::int64_t m : {0, 1, 2, 3, 11}) {
+    bind(m, 9, 5);
+    arguments_[1].descriptor.dl.data = nullptr;
+    ASSERT_EQ(run(plan_, kPlanBytes), TILEWRIGHT_OK) << error_.message;
+    expect_right();
+  }
+}
+
+TEST_P(SharedPlan, OfMoreBytesThanCanBeCounted) {
+  bind(0, 1, 1);
+  const std::int64_t k = std::int64_t{1} << 60;
+  tilewright_tensor& w = arguments_[1].descriptor;
+  arguments_[0].descriptor.dl.shape[1] = w.dl.shape[0] = k;
+  w.size_bytes = static_cast<std::uint64_t>(k) * 4;
+  std::size_t size = 7;
+  EXPECT_EQ(library_->query(&call_, tensors(), &size), TILEWRIGHT_OUT_OF_BOUNDS);
+  EXPECT_EQ(size, 7U);
+  expect_refused(enter("", {workspace_, word(sizeof workspace_)}), TILEWRIGHT_OUT_OF_BOUNDS,
+                 "the workspace is null or too small");
+  EXPECT_EQ(make(plan_, kPlanBytes), TILEWRIGHT_OUT_OF_BOUNDS);
+}
+
+// A tensor whose bytes 64 bits count, while those of its whole panels they do not.
+TEST_P(Planned, APlanOfMoreBytesThanCanBeCounted) {
+  bind(0, 1, 1);
+  const std::int64_t k = std::int64_t{1} << 60;
+  tilewright_tensor& x = arguments_[0].descriptor;
+  tilewright_tensor& w = arguments_[1].descriptor;
+  x.dl.shape[1] = w.dl.shape[0] = k;
+  w.size_bytes = static_cast<std::uint64_t>(k) * 4;
+  std::size_t sizes[2] = {7, 7};
+  EXPECT_EQ(enter("_plan_query", {&sizes[0], &sizes[1]}), TILEWRIGHT_OUT_OF_BOUNDS);
+  EXPECT_EQ(sizes[0], 7U);
+  EXPECT_EQ(sizes[1], 7U);
+  EXPECT_EQ(make(plan_, kPlanBytes), TILEWRIGHT_OUT_OF_BOUNDS);
+  EXPECT_EQ(run(plan_, kPlanBytes), TILEWRIGHT_OUT_OF_BOUNDS);
+  for (unsigned char byte : plan_) ASSERT_EQ(byte, 0);
+  const std::string text = library_->explain(&call_, tensors()).second;
+  EXPECT_NE(text.find("\nplan: more bytes than 64 bits count\n"), std::string::npos) << text;
+}
+
 // Values that are indices are checked where the plan is made; at other bounds it is another plan.
 class PlannedFacts : public Planned {
  protected:
@@ -401,6 +454,7 @@ std::string name_of(const ::testing::TestParamInfo<const char*>& param) {
   return std::string(param.param) == "c" ? "C" : "X86";
 }
 INSTANTIATE_TEST_SUITE_P(Targets, Planned, ::testing::Values("x86-64-v3", "c"), name_of);
+INSTANTIATE_TEST_SUITE_P(Targets, SharedPlan, ::testing::Values("x86-64-v3", "c"), name_of);
 INSTANTIATE_TEST_SUITE_P(Targets, PlannedFacts, ::testing::Values("x86-64-v3", "c"), name_of);
 
 }  // namespace

@@ -96,6 +96,7 @@ class Entry {
   void begin_explain();
   void put_condition(Expr condition);
   void put_table();
+  void put_bytes(const std::string& what, const std::string& bytes, const std::string& overflow);
 
   FileState& state_;
   const program::Dispatch& dispatch_;

@@ -69,17 +69,19 @@ void Entry::put_table() {
     put(variant.guard.empty() ? "every size\\n" : "\\n");
     if (!last) taken += (taken.empty() ? "" : " || ") + hold(i);
   }
-  put("workspace: ");
-  lines_.open("if (overflow) {");
+  put_bytes("workspace: ", "needed", "overflow");
+  if (dispatch_.has_plan()) put_bytes("plan: ", "plan_needed", "plan_overflow");
+}
+
+void Entry::put_bytes(const std::string& what, const std::string& bytes,
+                      const std::string& overflow) {
+  put(what);
+  lines_.open("if (" + overflow + ") {");
   put("more bytes than 64 bits count\\n");
   lines_.turn();
-  put_number("needed");
+  put_number(bytes);
   put(" bytes\\n");
   lines_.close();
-  if (!dispatch_.has_plan()) return;
-  put("plan: ");
-  put_number("plan_overflow ? -1 : plan_needed");
-  put(" bytes\\n");
 }
 
 }  // namespace tilewright::c_target
