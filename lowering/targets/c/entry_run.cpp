@@ -197,8 +197,12 @@ void Entry::run_chosen() {
     lines_.add("(void)workspace_size;");
   }
   if (dispatch_.variants.size() > 1 || dispatch_.has_plan()) choose();
-  const auto uses_workspace = [](const KernelCalls& calls) {
-    return (calls.whole + calls.plan + calls.run).find("$workspace") != std::string::npos;
+  // Of the calls that this entry makes; the buffers of a plan in the workspace are asked for below.
+  const auto uses_workspace = [&](const KernelCalls& calls) {
+    const std::string parts = kind_ == EntryKind::Plan         ? calls.plan
+                              : kind_ == EntryKind::RunPlanned ? calls.whole + calls.run
+                                                               : calls.whole;
+    return parts.find("$workspace") != std::string::npos;
   };
   const bool buffers = dispatch_.has_plan() && kind_ == EntryKind::Run;
   if (buffers || std::any_of(kernels_.begin(), kernels_.end(), uses_workspace))
