@@ -231,7 +231,7 @@ TEST_F(ArtifactTest, TheManifestSaysWhatAPlanHolds) {
   ASSERT_EQ(buffers.size(), 2U);
   EXPECT_EQ(*buffers[1].find("name")->as_string(), "q");
   EXPECT_EQ(*buffers[1].find("type")->as_string(), "f64");
-  EXPECT_EQ(*buffers[1].find("offset")->as_string(), "(4 * N + 63) / 64 * 64");
+  EXPECT_EQ(*buffers[1].find("offset")->as_string(), "(N * 4 + 63) / 64 * 64");
 }
 
 TEST_F(ArtifactTest, TheHeaderStatesTheContract) {
