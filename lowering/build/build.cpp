@@ -339,13 +339,14 @@ Result<Stmt> Builder::emit_plan(std::size_t first, Env& env, const Rest& rest) {
 
 Result<Stmt> Builder::emit_roots(std::size_t first, std::size_t last, std::size_t loop, Env& env,
                                  const Rest& rest) {
+  // Before any loop that begins where this run of equations ends: it is not inside.
+  if (first == last) return rest(env);
   const auto& loops = algorithm.loops;
   while (loop < loops.size() && loops[loop].first < first) ++loop;
   if (loop < loops.size() && loops[loop].first == first)
     return emit_loop(loop, env, [&](Env& after) {
       return emit_roots(loops[loop].last, last, loop + 1, after, rest);
     });
-  if (first == last) return rest(env);
   const tree::Nest* nest = roots_[first];
   const auto go_on = [&](Env& after) { return emit_roots(first + 1, last, loop, after, rest); };
   if (!nest) return go_on(env);
