@@ -263,6 +263,15 @@ Term from_expr(TermStore& store, Expr expr, const Leaves& leaves, int component)
   return reader.read(expr);
 }
 
+Term input_cell(TermStore& store, const ir::Input& input, std::span<const Term> indices) {
+  const Term cell = store.read(input.name, indices, input.type);
+  if (!input.facts.clamp) return cell;
+  const Leaves extents;
+  const Term lower = from_expr(store, input.facts.lower, extents);
+  const Term last = store.subtract(from_expr(store, input.facts.upper, extents), store.integer(1));
+  return store.maximum(store.minimum(cell, last), lower);
+}
+
 namespace {
 
 // The equations of an algorithm, each as a term for each list of indices that it was asked for.
@@ -278,6 +287,8 @@ struct Inliner : std::enable_shared_from_this<Inliner> {
   }
 
   Term read(const ir::Read& read, std::span<const Term> indices) {
+    if (const ir::Input* input = algorithm.find_input(read.tensor))
+      return input_cell(store, *input, indices);
     const ir::Equation* equation = algorithm.definition(read.tensor);
     if (!equation) return {};
     std::string key(read.tensor.text());
