@@ -145,8 +145,21 @@ class Reader {
     return given ? given : store_.read(node.tensor, indices, node.type);
   }
   Term make(const ir::Select& node) {
-    return store_.select(read(node.condition), read(node.then_value), read(node.else_value));
+    const Term condition = read(node.condition);
+    const Term yes = arm(node.then_value, condition);
+    return store_.select(condition, yes, arm(node.else_value, store_.negation(condition)));
   }
+
+  // In a scope of its own: what is read again outside of it has its conditions there too.
+  Term arm(Expr value, Term condition) {
+    const auto outer_scope = scope_;
+    const std::size_t before = store_.num_obligations();
+    const Term out = read(value);
+    store_.restrict_obligations(before, condition);
+    scope_ = outer_scope;
+    return out;
+  }
+
   Term make(const ir::Saturate& node) { return function("saturate", node.type, read(node.value)); }
   Term make(const ir::RoundTo& node) {
     return function("round_to " + std::string(ir::type_text(node.grid)), node.type,

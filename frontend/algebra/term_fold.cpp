@@ -114,7 +114,9 @@ Atom TermStore::Impl::fresh() {
 void TermStore::Impl::bind_obligations(const Binder& binder) {
   for (Obligation& obligation : obligations) {
     for (Atom variable : binder.variables) {
-      if (!contains(obligation.term->free, variable)) continue;
+      if (!contains(obligation.term->free, variable) &&
+          !(obligation.when && contains(obligation.when->free, variable)))
+        continue;
       const bool known = std::any_of(obligation.variables.begin(), obligation.variables.end(),
                                      [&](Term v) { return single_atom(v) == variable; });
       if (known) break;

@@ -461,9 +461,9 @@ void TermStore::Impl::require(Condition condition, Term term, Term unless) {
   if (Atom atom = single_atom(term); atom && atom->kind == AtomKind::Constant) return;
   for (const Obligation& known : obligations)
     if (known.condition == condition && known.term == term && known.unless_empty == unless &&
-        known.variables.empty())
+        known.variables.empty() && !known.when)
       return;
-  obligations.push_back({condition, term, unless, {}, {}});
+  obligations.push_back({condition, term, unless, {}, {}, {}});
 }
 
 void TermStore::Impl::require_finite(const Factor& factor, Term unless) {
