@@ -75,11 +75,12 @@ struct Domain {
 enum class Condition : std::uint8_t { Finite, NonZero, NonNegative, Positive, NotPosInf, Never };
 
 // The condition holds of `term`, for all values of `variables` with `where`; or the sum `unless_empty` has no
-// element. Never: the term, a condition, is 0.
+// element, or `when`, a condition, does not hold. Never: the term, a condition, is 0.
 struct Obligation {
   Condition condition = Condition::Finite;
   Term term;
   Term unless_empty;
+  Term when;  // null: always
   std::vector<Term> variables;
   Conjunction where;
 };
@@ -232,6 +233,9 @@ class TermStore {
   std::vector<Term> monomials(Term term);
 
   std::vector<Obligation> take_obligations();
+  // Those from number `first` on are needed only where the condition holds: they came from an arm of a selection.
+  std::size_t num_obligations() const;
+  void restrict_obligations(std::size_t first, Term condition);
   bool limit_reached() const;
 
   // Canonical text, the same for the same term in every store.
