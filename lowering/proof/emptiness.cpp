@@ -13,8 +13,10 @@
 namespace tilewright::proof {
 namespace {
 
-constexpr int kCutRounds = 6;
-constexpr std::size_t kCutsPerRound = 3;
+constexpr int kCutRounds = 2;
+constexpr std::size_t kCutsPerRound = 2;
+// Cuts of larger ones have larger numbers and cut off less.
+constexpr Int kMostDenominator = 64;
 // A constraint with at most so many values is split rather than a coordinate.
 constexpr Int kFewValues = 4;
 
@@ -113,6 +115,7 @@ class Search {
       if (round == kCutRounds) return std::nullopt;
       std::size_t num_cuts = 0;
       for (std::size_t k : fractional) {
+        if (tableau.value(k).denominator > kMostDenominator) continue;
         std::vector<Multiple> sum = tableau.cut(k);
         if (sum.empty()) continue;
         Status added = lattice.add_cut(sum);
@@ -288,7 +291,10 @@ class Search {
     std::vector<bool> keep;
     for (const std::optional<Int>& most : far.most) keep.push_back(most.has_value());
     lattice.keep_lines(keep);
-    if (lattice.concentrate() == Status::Stopped) return Found::Stopped;
+    Lattice fewer = lattice;
+    if (fewer.concentrate() == Status::Good && fewer.active().size() < lattice.active().size()) {
+      lattice = std::move(fewer);
+    }
     ++dropped_;
     Found found = search(lattice, branch, depth + 1);
     --dropped_;

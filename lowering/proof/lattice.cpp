@@ -390,23 +390,37 @@ std::optional<std::vector<Int>> Lattice::over_variables(const std::vector<Int>& 
   return result;
 }
 
-std::optional<std::vector<Int>> Lattice::variables_at(std::vector<Int> at,
+// target += factor * value; false when that leaves 128 bits.
+static bool add_wide(Wide& target, Wide factor, Wide value) {
+  Wide product = 0;
+  return !__builtin_mul_overflow(factor, value, &product) &&
+         !__builtin_add_overflow(target, product, &target);
+}
+
+std::optional<std::vector<Int>> Lattice::variables_at(const std::vector<Int>& coordinates,
                                                       bool is_direction) const {
+  // Coordinates may be far larger than the variables.
+  std::vector<Wide> at(coordinates.begin(), coordinates.end());
   // The last solved equality speaks of unsolved coordinates alone.
   for (auto solved = solved_.rbegin(); solved != solved_.rend(); ++solved) {
     const std::vector<Int>& numbers = solved->line.numbers;
-    Int sum = is_direction ? 0 : numbers[n_];
+    Wide sum = is_direction ? 0 : numbers[n_];
     at[solved->coordinate] = 0;
     for (std::size_t v = 0; v < n_; ++v) {
-      if (!add_product(sum, numbers[v], at[v])) return std::nullopt;
+      if (!add_wide(sum, numbers[v], at[v])) return std::nullopt;
     }
-    at[solved->coordinate] = -numbers[solved->coordinate] * sum;
+    if (__builtin_mul_overflow(sum, -numbers[solved->coordinate], &at[solved->coordinate])) {
+      return std::nullopt;
+    }
   }
   std::vector<Int> result(n_);
   for (std::size_t i = 0; i < n_; ++i) {
+    Wide sum = 0;
     for (std::size_t v = 0; v < n_; ++v) {
-      if (!add_product(result[i], values_[i * n_ + v], at[v])) return std::nullopt;
+      if (!add_wide(sum, values_[i * n_ + v], at[v])) return std::nullopt;
     }
+    if (!fits(sum)) return std::nullopt;
+    result[i] = static_cast<Int>(sum);
   }
   return result;
 }

@@ -60,7 +60,7 @@ class Lattice {
   std::optional<std::vector<Int>> over_variables(const std::vector<Int>& direction) const;
   // Values of the variables where the coordinates are `at` (of solved ones nothing is read). For a direction
   // constants do not count.
-  std::optional<std::vector<Int>> variables_at(std::vector<Int> at, bool is_direction) const;
+  std::optional<std::vector<Int>> variables_at(const std::vector<Int>& at, bool is_direction) const;
 
  private:
   struct Solved {

@@ -154,6 +154,45 @@ class ConjunctionMaker {
     return set;
   }
 
+  // The same for three dimensions that are each split twice: about thirty names and eighty constraints.
+  BasicSet deep_nest() {
+    BasicSet set;
+    const char* dims[] = {"m", "n", "k"};
+    std::int64_t inner[3];
+    std::int64_t outer[3];
+    for (int d = 0; d < 3; ++d) {
+      inner[d] = pick(1, 4) * 2;
+      outer[d] = inner[d] * pick(2, 12);
+    }
+    auto at = [&](int d, const char* part, const char* tag) {
+      return var(std::string(dims[d]) + part + tag);
+    };
+    auto index = [&](int d, const char* tag) {
+      return at(d, "o", tag) * outer[d] + at(d, "i", tag) * inner[d] + at(d, "l", tag);
+    };
+    for (const char* tag : {"0", "1", "2"}) {
+      for (int d = 0; d < 3; ++d) {
+        AffineExpr size = var(std::string(1, static_cast<char>(dims[d][0] - 'a' + 'A')));
+        set.at_least(at(d, "o", tag), 0).less(at(d, "o", tag), ceil_div(size, outer[d]));
+        set.at_least(at(d, "i", tag), 0).less(at(d, "i", tag), outer[d] / inner[d]);
+        set.at_least(at(d, "l", tag), 0).less(at(d, "l", tag), inner[d]).less(index(d, tag), size);
+      }
+    }
+    for (int d = 0; d < 2; ++d) {
+      for (const char* tag : {"1", "2"}) set.equal(index(d, "0"), index(d, tag));
+    }
+    // Step k - 1 wrote what step k reads; is there a step between, in the order ko, ki, kl?
+    set.equal(index(2, "1"), index(2, "0") - AffineExpr(1) - off());
+    const char* parts[] = {"o", "i", "l"};
+    auto precedes = [&](const char* a, const char* b, std::int64_t equal) {
+      for (std::int64_t p = 0; p < equal; ++p) set.equal(at(2, parts[p], a), at(2, parts[p], b));
+      set.less(at(2, parts[equal], a), at(2, parts[equal], b));
+    };
+    precedes("1", "2", pick(0, 2));
+    precedes("2", "0", pick(0, 2));
+    return set;
+  }
+
   // A tile staged with a halo: a cell that is read is not among those copied.
   BasicSet staged_halo() {
     std::int64_t tile = pick(4, 100);
@@ -190,11 +229,12 @@ class ConjunctionMaker {
   }
 
   BasicSet structured() {
-    switch (pick(0, 4)) {
+    switch (pick(0, 5)) {
       case 0: return tile_with_tail();
       case 1: return ring_slots();
       case 2: return writer_between();
       case 3: return staged_halo();
+      case 4: return deep_nest();
       default: return flat_address();
     }
   }
