@@ -294,6 +294,10 @@ Result<std::vector<Piece>> Evaluation::evaluate(const Statement& one) {
       if (!piece.fold) tools_.forget(mark);
     }
     if (!piece.fold) {
+      if (shape != nullptr) {
+        TILEWRIGHT_TRY(named, folds_named(expr, situation, FoldValue(*shape)));
+        expr = named;
+      }
       for (auto& [node, read] : situation.reads) {
         if (!read.fold) continue;
         TILEWRIGHT_TRY(written, term(read));
@@ -304,6 +308,36 @@ Result<std::vector<Piece>> Evaluation::evaluate(const Statement& one) {
     tools_.note(situation.where);
     out.push_back(std::move(piece));
   }
+  return out;
+}
+
+Result<Expr> Evaluation::folds_named(Expr expr, Situation& situation, const FoldValue& shape) {
+  bool some = false;
+  ir::walk(expr, [&](Expr each) {
+    const auto read = situation.reads.find(each.node());
+    some = some || (read != situation.reads.end() && read->second.fold);
+  });
+  if (!some || expr.as<ir::Read>()) return expr;
+  const std::size_t mark = tools_.conditions.size();
+  TILEWRIGHT_TRY(fold, as_fold(expr, situation, shape));
+  if (fold) {
+    const std::string name = "?part" + std::to_string(situation.reads.size());
+    const Expr read = tools_.context.read(tools_.context.symbol(name), {}, expr.type());
+    Piece piece;
+    piece.where = situation.where;
+    piece.fold = std::move(fold);
+    TILEWRIGHT_CHECK_OK(recognise(piece));
+    situation.reads[read.node()] = std::move(piece);
+    return read;
+  }
+  tools_.forget(mark);
+  std::optional<Failure> failure;
+  const Expr out = ir::rebuild(tools_.context, expr, [&](Expr child) {
+    auto named = folds_named(child, situation, shape);
+    if (!named.ok()) failure = Failure{named.diagnostics()};
+    return named.ok() ? *named : child;
+  });
+  if (failure) return *failure;
   return out;
 }
 

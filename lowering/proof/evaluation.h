@@ -106,6 +106,8 @@ class Evaluation {
   Result<AffineExpr> simplified(const AffineExpr& expr, const poly::Set& where);
   void solve(const poly::Set& where, Goal& goal);
   Term stated(Expr expr);
+  // The expression with the largest parts of it that are folds as reads of their own.
+  Result<Expr> folds_named(Expr expr, Situation& situation, const FoldValue& shape);
   Result<GoalState> prove_as_is(const Goal& goal);
   // The cells that differ by a loop whose value both pieces know, as one.
   Result<std::optional<Term>> common_cell(const Piece& a, const Piece& b);

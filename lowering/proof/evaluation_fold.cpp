@@ -203,8 +203,10 @@ Result<bool> Evaluation::maximum_parts(Expr expr, const Situation& situation,
     return true;
   }
   Situation written = situation;
+  std::set<const void*> used;
+  ir::walk(expr, [&](Expr each) { used.insert(each.node()); });
   for (auto& [node, read] : written.reads) {
-    if (!read.fold) continue;
+    if (!read.fold || !used.contains(node)) continue;
     TILEWRIGHT_TRY(value, term(read));
     read.value = value;
   }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "frontend/ir/walk.h"
+
 #include "lowering/proof/claims.h"
 #include "lowering/proof/defined.h"
 
@@ -14,8 +16,8 @@ std::string_view verdict_text(Verdict verdict) {
 }
 
 std::string_view obligation_text(ObligationKind kind) {
-  constexpr std::string_view kTexts[] = {"bounds",  "initialised", "apart",
-                                         "written", "value",       "defined"};
+  constexpr std::string_view kTexts[] = {"bounds", "initialised", "apart",   "written",
+                                         "value",  "defined",     "rounding"};
   return kTexts[static_cast<int>(kind)];
 }
 
@@ -47,6 +49,7 @@ class Prover {
       if (buffer.kind == Buffer::Kind::Output || buffer.kind == Buffer::Kind::Inout)
         TILEWRIGHT_CHECK_OK(output(buffer));
     TILEWRIGHT_CHECK_OK(defined());
+    rounding();
     out_.verdict = Verdict::Proved;
     for (const Obligation& one : out_.obligations) {
       if (one.verdict == Verdict::Refuted) out_.verdict = Verdict::Refuted;
@@ -170,6 +173,40 @@ class Prover {
     if (terms_.limit_reached())
       add(ObligationKind::Defined, Verdict::Unknown, "a term grew too large");
     return Ok{};
+  }
+
+  // Terms are over the reals, so a float that loses bits is a question of its own: it is the algorithm's own
+  // rounding where the store writes a cell of that type.
+  void rounding() {
+    std::size_t narrowed = 0;
+    const std::size_t before = out_.obligations.size();
+    for (const Statement& one : statements_.list) {
+      ir::walk(one.value, [&](Expr expr) {
+        const auto* cast = expr.as<ir::Cast>();
+        if (cast == nullptr || !ir::is_float(expr.type()) || !ir::is_float(cast->value.type()))
+          return;
+        const ir::TypeInfo& from = ir::type_info(cast->value.type());
+        const ir::TypeInfo& to = ir::type_info(expr.type());
+        if (to.mantissa_bits >= from.mantissa_bits && to.exponent_bits >= from.exponent_bits)
+          return;
+        ++narrowed;
+        if (expr == one.value && writes_cells_of(one, expr.type())) return;
+        add(ObligationKind::Rounding, Verdict::Unknown, line(one.number),
+            "a value of " + std::string(from.text) + " is rounded to " + std::string(to.text) +
+                ", which the algorithm does not do there");
+      });
+    }
+    if (narrowed > 0 && out_.obligations.size() == before)
+      add(ObligationKind::Rounding, Verdict::Proved, std::to_string(narrowed) + " conversions");
+  }
+
+  bool writes_cells_of(const Statement& one, ir::ScalarType type) {
+    const std::vector<Piece>& pieces = claims_.of(one.number).pieces;
+    return std::all_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
+      if (!piece.value) return false;
+      const auto cell = terms_.cell_of(piece.value);
+      return cell && algorithm_.type_of(cell->tensor) == type;
+    });
   }
 
   const ProveOptions& options_;

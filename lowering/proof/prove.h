@@ -26,7 +26,8 @@ enum class ObligationKind : std::uint8_t {
   Apart,  // parallel iterations and lanes do not conflict
   Written,  // every cell of an output is written
   Value,  // and holds what the algorithm says
-  Defined  // a law of algebra was used where it holds
+  Defined,  // a law of algebra was used where it holds
+  Rounding  // no float is made narrower but where the algorithm does
 };
 std::string_view obligation_text(ObligationKind kind);
 
