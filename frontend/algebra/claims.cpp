@@ -104,8 +104,7 @@ std::vector<LawVerdict> prove_transport(TermStore& store, const Transport& trans
   for (std::size_t i = 0; i < n; ++i) {
     sides.emplace_back(moved(transport.from, transport.from, x, i), x[i]);
     Fields once;
-    for (std::size_t j = 0; j < n; ++j)
-      once.push_back(moved(transport.from, transport.to, x, j));
+    for (std::size_t j = 0; j < n; ++j) once.push_back(moved(transport.from, transport.to, x, j));
     sides.emplace_back(moved(transport.to, last, once, i), moved(transport.from, last, x, i));
   }
   out.push_back(prover.compare(Law::Composes, sides));

@@ -11,9 +11,9 @@
 namespace tilewright::algebra {
 
 enum class Law : std::uint8_t {
-  Moves,         // T1: moved(r -> r', g(r, c)) = g(r', c)
+  Moves,  // T1: moved(r -> r', g(r, c)) = g(r', c)
   Homomorphism,  // T2: moved(x (+) y) = moved(x) (+) moved(y), and the identity stays
-  Composes,      // T3: moved(r -> r) = x, and moving twice is moving once
+  Composes,  // T3: moved(r -> r) = x, and moving twice is moving once
   Identity,
   Associative,
   Commutative,
@@ -30,7 +30,7 @@ struct LawVerdict {
 // without an instance, see symbol().
 struct Transport {
   std::vector<Term> from;  // r
-  std::vector<Term> to;    // r'
+  std::vector<Term> to;  // r'
   std::vector<Term> state;  // x
   std::vector<Term> moved;  // of r, r', x
   std::vector<Term> bodies;  // of r, and of reads and variables

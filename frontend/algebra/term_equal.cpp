@@ -80,9 +80,9 @@ class SetFinder {
     use.body = monomial;
     use.body.coefficient = 1;
     const auto fold =
-      std::find_if(monomial.factors.begin(), monomial.factors.end(), [](const Factor& factor) {
-        return factor.atom->kind == AtomKind::Sum && factor.power == 1;
-      });
+        std::find_if(monomial.factors.begin(), monomial.factors.end(), [](const Factor& factor) {
+          return factor.atom->kind == AtomKind::Sum && factor.power == 1;
+        });
     if (fold != monomial.factors.end()) {
       std::erase_if(use.body.factors, [&](const Factor& f) { return f.atom == fold->atom; });
       auto [binder, args] = impl_.open(fold->atom);
@@ -119,9 +119,9 @@ class SetFinder {
     Term compared = arg;
     for (const Monomial& monomial : arg->monomials) {
       const auto fold =
-        std::find_if(monomial.factors.begin(), monomial.factors.end(), [](const Factor& factor) {
-          return factor.atom->kind == AtomKind::MaxOver && factor.power == 1;
-        });
+          std::find_if(monomial.factors.begin(), monomial.factors.end(), [](const Factor& factor) {
+            return factor.atom->kind == AtomKind::MaxOver && factor.power == 1;
+          });
       if (fold == monomial.factors.end()) continue;
       Monomial others = monomial;
       std::erase_if(others.factors, [&](const Factor& f) { return f.atom == fold->atom; });
@@ -142,9 +142,10 @@ class SetFinder {
   // Takes the use of most variables, and all others whose body is its body at some points, until none is left.
   bool group(std::vector<SameSets>* sets, bool counted) {
     while (!uses_.empty()) {
-      const auto widest = std::max_element(uses_.begin(), uses_.end(), [](const Use& a, const Use& b) {
-        return a.binder.variables.size() < b.binder.variables.size();
-      });
+      const auto widest =
+          std::max_element(uses_.begin(), uses_.end(), [](const Use& a, const Use& b) {
+            return a.binder.variables.size() < b.binder.variables.size();
+          });
       const Use pattern = *widest;
       if (pattern.binder.variables.empty()) return !counted && same_points();
       std::vector<std::pair<Use, Conjunction>> members;

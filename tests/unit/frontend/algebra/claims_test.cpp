@@ -39,7 +39,10 @@ class Transports : public ::testing::Test {
 };
 
 TEST_F(Transports, OfSoftmaxAndItsProduct) {
-  Transport softmax{{r}, {to}, {x, y}, {times(x, rescale), times(y, rescale)},
+  Transport softmax{{r},
+                    {to},
+                    {x, y},
+                    {times(x, rescale), times(y, rescale)},
                     {store.exp(minus(c("s"), r)), times(store.exp(minus(c("s"), r)), c("v"))},
                     {false, false}};
   const std::vector<LawVerdict> verdicts = prove_transport(store, softmax);
@@ -60,7 +63,9 @@ TEST_F(Transports, OfSoftmaxAndItsProduct) {
 TEST_F(Transports, OfAQuotient) {
   const Term total = symbol(store, 4);
   const Term total_to = symbol(store, 5);
-  const Transport quotient{{r, total}, {to, total_to}, {x},
+  const Transport quotient{{r, total},
+                           {to, total_to},
+                           {x},
                            {times(times(x, rescale), store.divide(total, total_to))},
                            {store.divide(times(store.exp(minus(c("s"), r)), c("v")), total)},
                            {false}};
@@ -71,15 +76,19 @@ TEST_F(Transports, OfAQuotient) {
 TEST_F(Transports, OfAMaximum) {
   const Transport shifted{{r}, {to}, {x}, {store.add(x, minus(r, to))}, {minus(c("s"), r)}, {true}};
   EXPECT_TRUE(all_shown(prove_transport(store, shifted)));
-  const Transport squared{{r}, {to}, {x}, {store.add(x, minus(r, to))},
-                          {minus(c("s"), times(r, r))}, {true}};
+  const Transport squared{
+      {r}, {to}, {x}, {store.add(x, minus(r, to))}, {minus(c("s"), times(r, r))}, {true}};
   EXPECT_EQ(not_shown(prove_transport(store, squared)), std::vector<Law>({Law::Moves}));
 }
 
 // Composition alone may fail: twice half of the way is not the way.
 TEST_F(Transports, ThatDoesNotCompose) {
-  const Transport wrong{{r}, {to}, {x}, {times(x, store.exp(times(minus(r, to), minus(r, to))))},
-                        {store.integer(0)}, {false}};
+  const Transport wrong{{r},
+                        {to},
+                        {x},
+                        {times(x, store.exp(times(minus(r, to), minus(r, to))))},
+                        {store.integer(0)},
+                        {false}};
   EXPECT_EQ(not_shown(prove_transport(store, wrong)), std::vector<Law>({Law::Composes}));
 }
 
@@ -88,10 +97,11 @@ class Monoids : public ::testing::Test {
  protected:
   void SetUp() override {
     const Source source(
-      "m.tw",
-      "monoid lse(m : f32, s : f32) commutative {\n  identity -inf, 0\n"
-      "  combine(a, b) = max(a.m, b.m), a.s * exp(a.m - max(a.m, b.m)) + b.s * exp(b.m - max(a.m, b.m))\n}\n"
-      "algorithm a(N) {\n  input x : f32[N]\n  output o[] = lse(i < N) (x[i], 1)\n}\n");
+        "m.tw",
+        "monoid lse(m : f32, s : f32) commutative {\n  identity -inf, 0\n"
+        "  combine(a, b) = max(a.m, b.m), a.s * exp(a.m - max(a.m, b.m)) + b.s * exp(b.m - "
+        "max(a.m, b.m))\n}\n"
+        "algorithm a(N) {\n  input x : f32[N]\n  output o[] = lse(i < N) (x[i], 1)\n}\n");
     auto algorithm = ir::parse_algorithm(context, source);
     ASSERT_TRUE(algorithm.ok()) << algorithm.diagnostics()[0].message;
     lse = algorithm->monoids.at(0);

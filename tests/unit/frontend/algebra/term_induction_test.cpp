@@ -188,15 +188,16 @@ TEST_F(Flash, CausalMask) {
 TEST_F(Flash, StepOfOneKey) {
   const Term next = reference(plus(j, 1));
   const Term stored_now =
-    store.add(times(o(j, reference(j)), store.exp(minus(reference(j), next))),
-              times(store.exp(minus(score(j), next)), read("v", {j, variable("d")})));
+      store.add(times(o(j, reference(j)), store.exp(minus(reference(j), next))),
+                times(store.exp(minus(score(j), next)), read("v", {j, variable("d")})));
   const Equality equal = store.equal(stored_now, o(plus(j, 1), next));
   ASSERT_EQ(equal.verdict, Verdict::IfSameSets);
   ASSERT_EQ(equal.sets.size(), 1U);
   EXPECT_EQ(equal.sets[0].left.size() + equal.sets[0].right.size(), 3U);
   // The key of v is another than that of the score.
-  const Term torn = store.add(times(o(j, reference(j)), store.exp(minus(reference(j), next))),
-                              times(store.exp(minus(score(j), next)), read("v", {tile, variable("d")})));
+  const Term torn =
+      store.add(times(o(j, reference(j)), store.exp(minus(reference(j), next))),
+                times(store.exp(minus(score(j), next)), read("v", {tile, variable("d")})));
   EXPECT_TRUE(is_refused(store.equal(torn, o(plus(j, 1), next))));
   EXPECT_FALSE(terms.agree(torn, o(plus(j, 1), next)));
 }
@@ -211,8 +212,8 @@ TEST_F(Flash, StepOfTheMaximum) {
   EXPECT_FALSE(equal.sets[0].counted);
   EXPECT_EQ(equal.sets[0].left.size(), 2U);
   EXPECT_EQ(equal.sets[0].right.size(), 1U);
-  const Equality one = store.equal(store.maximum(maximum(zero, j, body), score(j)),
-                                   maximum(zero, plus(j, 1), body));
+  const Equality one =
+      store.equal(store.maximum(maximum(zero, j, body), score(j)), maximum(zero, plus(j, 1), body));
   ASSERT_EQ(one.verdict, Verdict::IfSameSets);
   EXPECT_EQ(one.sets[0].left.size(), 2U);
   EXPECT_TRUE(terms.agree(now, maximum(zero, plus(tile, 4), body)));
@@ -253,44 +254,47 @@ TEST_F(Induction, StepOfARow) {
 TEST_F(Flash, ObfuscatedStatementsAreOneTerm) {
   const std::string head = kAttention;
   const std::string usual = head +
-    "  logit[s < S, t < T] : f32 = score[s,t] * rsqrt(f32(D))\n"
-    "  peak[s < S] : f32 = max(t < T) logit[s,t]\n";
+                            "  logit[s < S, t < T] : f32 = score[s,t] * rsqrt(f32(D))\n"
+                            "  peak[s < S] : f32 = max(t < T) logit[s,t]\n";
   const std::string e = "  e[s < S, t < T] : f32 = exp(logit[s,t] - peak[s])\n";
   const std::string total = "  total[s < S] : f32 = sum(t < T) e[s,t]\n";
-  const Term plain = terms.output("S, T, D", usual + e + total +
-    "  p[s < S, t < T] : f32 = e[s,t] / total[s]\n"
-    "  output o[s < S, d < D] : f32 = sum(t < T) p[s,t] * v[t,d]");
+  const Term plain =
+      terms.output("S, T, D", usual + e + total +
+                                  "  p[s < S, t < T] : f32 = e[s,t] / total[s]\n"
+                                  "  output o[s < S, d < D] : f32 = sum(t < T) p[s,t] * v[t,d]");
   const std::string others[] = {
-    // renamed, reordered, re-associated
-    "  requires S <= T && 1 <= T\n  input v : f32[T, D]\n  input k : f32[T, D]\n  input q : f32[S, D]\n"
-    "  a[x < S, y < T] : f32 = sum(z < D) k[y,z] * (q[x,z] * rsqrt(f32(D)))\n"
-    "  b[x < S] : f32 = max(y < T) a[x,y]\n"
-    "  c[x < S, y < T] : f32 = exp(-b[x] + a[x,y])\n"
-    "  n[x < S] : f32 = sum(y < T) c[x,y]\n"
-    "  output o[s < S, d < D] : f32 = sum(y < T) c[s,y] * (v[y,d] * (1.0 / n[s]))",
-    // split, subtract then add, exp2 with the symbolic constant
-    usual +
-      "  f[s < S, t < T] : f32 = (logit[s,t] + v[0,0] - peak[s]) - v[0,0]\n"
-      "  e[s < S, t < T] : f32 = exp2(f[s,t] * log2(exp(f32(1.0))))\n" + total +
-      "  r[s < S] : f32 = 1.0 / total[s]\n"
-      "  u[s < S, d < D] : f32 = sum(t < T) e[s,t] * v[t,d]\n"
-      "  output o[s < S, d < D] : f32 = u[s,d] * r[s]",
-    // an extra scale, and no maximum
-    usual +
-      "  e[s < S, t < T] : f32 = 3.0 * exp(logit[s,t])\n" + total +
-      "  u[s < S, d < D] : f32 = sum(t < T) (e[s,t] * v[t,d]) * 0.5\n"
-      "  output o[s < S, d < D] : f32 = u[s,d] / (total[s] * 0.5)",
+      // renamed, reordered, re-associated
+      "  requires S <= T && 1 <= T\n  input v : f32[T, D]\n  input k : f32[T, D]\n  input q : "
+      "f32[S, D]\n"
+      "  a[x < S, y < T] : f32 = sum(z < D) k[y,z] * (q[x,z] * rsqrt(f32(D)))\n"
+      "  b[x < S] : f32 = max(y < T) a[x,y]\n"
+      "  c[x < S, y < T] : f32 = exp(-b[x] + a[x,y])\n"
+      "  n[x < S] : f32 = sum(y < T) c[x,y]\n"
+      "  output o[s < S, d < D] : f32 = sum(y < T) c[s,y] * (v[y,d] * (1.0 / n[s]))",
+      // split, subtract then add, exp2 with the symbolic constant
+      usual +
+          "  f[s < S, t < T] : f32 = (logit[s,t] + v[0,0] - peak[s]) - v[0,0]\n"
+          "  e[s < S, t < T] : f32 = exp2(f[s,t] * log2(exp(f32(1.0))))\n" +
+          total +
+          "  r[s < S] : f32 = 1.0 / total[s]\n"
+          "  u[s < S, d < D] : f32 = sum(t < T) e[s,t] * v[t,d]\n"
+          "  output o[s < S, d < D] : f32 = u[s,d] * r[s]",
+      // an extra scale, and no maximum
+      usual + "  e[s < S, t < T] : f32 = 3.0 * exp(logit[s,t])\n" + total +
+          "  u[s < S, d < D] : f32 = sum(t < T) (e[s,t] * v[t,d]) * 0.5\n"
+          "  output o[s < S, d < D] : f32 = u[s,d] / (total[s] * 0.5)",
   };
   for (const std::string& text : others) {
     const Term other = terms.output("S, T, D", text);
     EXPECT_TRUE(other == plain) << text << "\n" << store.print(other) << "\n" << store.print(plain);
   }
   const std::string wrong[] = {
-    usual + e + total + "  u[s < S, d < D] : f32 = sum(t < T) e[s,t] * v[t,d]\n"
-                        "  output o[s < S, d < D] : f32 = u[s,d] / (total[s] + 0.001)",
-    usual + "  e[s < S, t < T] : f32 = exp2(logit[s,t] - peak[s])\n" + total +
-      "  u[s < S, d < D] : f32 = sum(t < T) e[s,t] * v[t,d]\n"
-      "  output o[s < S, d < D] : f32 = u[s,d] / total[s]",
+      usual + e + total +
+          "  u[s < S, d < D] : f32 = sum(t < T) e[s,t] * v[t,d]\n"
+          "  output o[s < S, d < D] : f32 = u[s,d] / (total[s] + 0.001)",
+      usual + "  e[s < S, t < T] : f32 = exp2(logit[s,t] - peak[s])\n" + total +
+          "  u[s < S, d < D] : f32 = sum(t < T) e[s,t] * v[t,d]\n"
+          "  output o[s < S, d < D] : f32 = u[s,d] / total[s]",
   };
   for (const std::string& text : wrong) {
     const Term other = terms.output("S, T, D", text);
