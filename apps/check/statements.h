@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a Program does, as docs/proofs.md defines it: statements, each with its instances, their time, the cell that
+// What a Program does, as docs/decisions/proof.md defines it: statements, each with its instances, their time, the cell that
 // an instance writes and the cells that it reads. A statement is a store; or a computation that is made once
 // and used later: a `let`, or a condition or bound that reads memory. Its result is a cell without indices.
 //
