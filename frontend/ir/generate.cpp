@@ -253,9 +253,13 @@ class Generator {
     // Sums of products are what most folds are.
     if (random_.chance(30)) body = context_.mul(body, value(body_type, options_.max_depth - 1));
     vars_.resize(outer);
-    const std::vector<Monoid> monoids = {Monoid::Sum, Monoid::Prod, Monoid::Min, Monoid::Max};
-    return context_.cast(
-        type, context_.fold(random_.pick(monoids), ranges.vars, ranges.lower, ranges.upper, body));
+    return context_.cast(type, context_.fold(random_.pick(numeric_monoids(body_type)), ranges.vars,
+                                             ranges.lower, ranges.upper, body));
+  }
+
+  static std::vector<Monoid> numeric_monoids(ScalarType type) {
+    if (is_complex(type)) return {Monoid::Sum, Monoid::Prod};
+    return {Monoid::Sum, Monoid::Prod, Monoid::Min, Monoid::Max};
   }
 
   // A monoid of the language for values of this type, or a declared one; the types of its fields.
@@ -265,16 +269,17 @@ class Generator {
       return context_.symbol(monoid_text(random_.chance(50) ? Monoid::And : Monoid::Or));
     // Values that are stored and not computed with have no sum: some other monoid.
     if (is_storage_float(type) || random_.chance(30)) return declared_monoid(types);
-    if (random_.chance(40)) {
+    if (!is_complex(type) && random_.chance(40)) {
       types.push_back(ScalarType::I64);
       return context_.symbol(monoid_text(random_.chance(50) ? Monoid::ArgMin : Monoid::ArgMax));
     }
-    const std::vector<Monoid> monoids = {Monoid::Sum, Monoid::Prod, Monoid::Min, Monoid::Max};
-    return context_.symbol(monoid_text(random_.pick(monoids)));
+    return context_.symbol(monoid_text(random_.pick(numeric_monoids(type))));
   }
 
-  // Affine maps under composition, which do not commute, or the least and the greatest.
+  // Affine maps under composition, which do not commute, the least and the greatest, or a sum of complex numbers
+  // with how many they are.
   Symbol declared_monoid(std::vector<ScalarType>& types) {
+    if (random_.chance(25)) return declared_mean(types);
     const bool maps = random_.chance(50);
     const ScalarType type = maps ? ScalarType::I32 : ScalarType::F32;
     types = {type, type};
@@ -302,6 +307,27 @@ class Generator {
       out.combine = {context_.min(side[0][0], side[1][0]), context_.max(side[0][1], side[1][1])};
       out.commutative = true;
     }
+    algorithm_.monoids.push_back(std::move(out));
+    return name;
+  }
+
+  Symbol declared_mean(std::vector<ScalarType>& types) {
+    types = {ScalarType::C64, ScalarType::I32};
+    const Symbol name = context_.symbol("mean");
+    if (algorithm_.find_monoid(name)) return name;
+    MonoidDecl out;
+    out.name = name;
+    out.fields = {context_.symbol("total"), context_.symbol("count")};
+    out.types = types;
+    out.left = context_.symbol("a");
+    out.right = context_.symbol("b");
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      const std::string field = "." + std::string(out.fields[i].text());
+      out.identity.push_back(zero(types[i]));
+      out.combine.push_back(context_.add(context_.var(context_.symbol("a" + field), types[i]),
+                                         context_.var(context_.symbol("b" + field), types[i])));
+    }
+    out.commutative = true;
     algorithm_.monoids.push_back(std::move(out));
     return name;
   }
@@ -371,10 +397,10 @@ class Generator {
     const ScalarType type = before.type();
     if (type == ScalarType::Bool)
       return context_.op(OpCode::Or, {term, context_.op(OpCode::Not, {before})});
-    if (!is_float(type)) return context_.add(before, term);
+    if (!holds_floats(type)) return context_.add(before, term);
     if (is_storage_float(type))
       return context_.cast(type, within(next_state(number(before), number(term)), type));
-    return context_.add(context_.mul(before, context_.real(type, 0.5)), term);
+    return context_.add(context_.mul(before, context_.constant(type, 0.5)), term);
   }
 
   Expr make_update(const Equation& equation) {
@@ -433,12 +459,11 @@ class Generator {
     std::vector<OpCode> fitting;
     for (int i = 0; i < kNumOps; ++i) {
       const auto op = static_cast<OpCode>(i);
-      const bool compares = op_info(op).rule == TypeRule::Compare;
-      if (compares ? type == ScalarType::Bool : op_accepts(op, type)) fitting.push_back(op);
+      if (is_comparison(op) ? type == ScalarType::Bool : operand_of(op, type).has_value())
+        fitting.push_back(op);
     }
     const OpCode op = random_.pick(fitting);
-    ScalarType operand = type;
-    if (op_info(op).rule == TypeRule::Compare) operand = compared_type();
+    const ScalarType operand = is_comparison(op) ? compared_type(op) : *operand_of(op, type);
     std::vector<Expr> args;
     for (int i = 0; i < op_info(op).arity; ++i)
       args.push_back(operand == ScalarType::Index ? index_value() : value(operand, depth));
@@ -449,10 +474,19 @@ class Generator {
     return context_.op(op, args);
   }
 
-  ScalarType compared_type() {
+  // The type of operands that gives this result.
+  std::optional<ScalarType> operand_of(OpCode op, ScalarType result) {
+    std::vector<ScalarType> fitting;
+    for (ScalarType operand : {result, part_type(result), complex_of(result)})
+      if (op_accepts(op, operand) && op_result(op, operand) == result) fitting.push_back(operand);
+    if (fitting.empty()) return std::nullopt;
+    return random_.pick(fitting);
+  }
+
+  ScalarType compared_type(OpCode op) {
     if (random_.chance(50)) return ScalarType::Index;
     const ScalarType type = random_.pick(types_);
-    return type == ScalarType::Bool ? ScalarType::F32 : type;
+    return type == ScalarType::Bool || !op_accepts(op, type) ? ScalarType::F32 : type;
   }
 
   // A value that the float type `to` holds but for rounding.
@@ -479,7 +513,8 @@ class Generator {
     switch (op) {
       case OpCode::Div:
       case OpCode::Mod:
-        args[1] = is_float(type) ? magnitude_plus(args[1], 1.0)
+        args[1] = is_complex(type) ? away_from_zero(args[1])
+                  : is_float(type) ? magnitude_plus(args[1], 1.0)
                                  : context_.constant(type, random_.between(1, 5));
         break;
       case OpCode::Log:
@@ -494,8 +529,15 @@ class Generator {
     }
   }
 
+  Expr away_from_zero(Expr z) {
+    const Expr re = context_.op(OpCode::Abs, {context_.op(OpCode::Re, {z})});
+    return context_.op(OpCode::Complex, {context_.add(re, context_.constant(re.type(), 1)),
+                                         context_.op(OpCode::Im, {z})});
+  }
+
   Expr conversion(ScalarType type, int depth) {
     ScalarType from = random_.pick(types_);
+    if (!casts(from, type)) from = ScalarType::F32;
     if (random_.chance(30)) from = ScalarType::Index;
     Expr inner = from == ScalarType::Index ? index_value() : value(from, depth);
     if (saturates(from, type) && random_.chance(30))
@@ -511,7 +553,7 @@ class Generator {
     if (!options_.defined || from == type) return context_.cast(type, inner);
     if (from == ScalarType::U64 && type == ScalarType::Index)
       return context_.cast(type, context_.min(inner, context_.constant(from, 100)));
-    if (is_float(from) && !is_float(type) && type != ScalarType::Bool)
+    if (is_float(from) && !holds_floats(type) && type != ScalarType::Bool)
       return context_.cast(type, whole_within(inner, type));
     return context_.cast(type, within(number(inner), type));
   }
@@ -532,6 +574,8 @@ class Generator {
     if (random_.chance(65)) return read(type);
     if (type == ScalarType::Bool) return context_.lt(index_value(), index_value());
     if (random_.chance(30)) return cast(type, index_value());
+    if (is_complex(type))
+      return context_.op(OpCode::Complex, {leaf(part_type(type)), leaf(part_type(type))});
     if (is_float(type)) {
       constexpr double kValues[] = {0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 0.1, -0.75, 3.25, 1e-3};
       const double value = kValues[random_.between(0, 9)];
@@ -568,7 +612,7 @@ class Generator {
   Expr read(ScalarType type) {
     std::vector<const TensorInfo*> fitting;
     for (const TensorInfo& tensor : tensors_)
-      if (tensor.type == type || (type != ScalarType::Bool && random_.chance(30)))
+      if (tensor.type == type || (casts(tensor.type, type) && random_.chance(30)))
         fitting.push_back(&tensor);
     if (fitting.empty())
       return type == ScalarType::Bool ? context_.boolean(random_.chance(50))
@@ -579,9 +623,15 @@ class Generator {
     for (Expr size : tensor.shape) indices.push_back(index_below(size, guard));
     Expr element = context_.read(tensor.name, indices, tensor.type);
     element = context_.select(guard, element, zero(tensor.type));
-    if (options_.defined && is_float(tensor.type) && tensor.may_be_huge && is_number(tensor.type))
-      element = clamp(element, -100, 100);
+    if (options_.defined && tensor.may_be_huge) element = not_huge(element);
     return cast(type, element);
+  }
+
+  Expr not_huge(Expr x) {
+    if (is_complex(x.type()))
+      return context_.op(OpCode::Complex, {not_huge(context_.op(OpCode::Re, {x})),
+                                           not_huge(context_.op(OpCode::Im, {x}))});
+    return is_float(x.type()) && is_number(x.type()) ? clamp(x, -100, 100) : x;
   }
 
   Expr zero(ScalarType type) { return context_.constant(type, 0); }

@@ -84,7 +84,7 @@ Result<Ok> check_tensor(Symbol symbol, ScalarType type, const std::vector<Expr>&
                 "give a tensor for `" + name + "`");
   const Tensor& given = it->second;
   if (given.type == type && given.shape == shape &&
-      static_cast<std::int64_t>(given.data.size()) == given.size())
+      static_cast<std::int64_t>(given.data.size()) == given.size() * scalars_of(type))
     return Ok{};
   Diagnostic out{Code::InputMismatch,
                  span,

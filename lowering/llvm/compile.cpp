@@ -27,6 +27,7 @@
 
 #include "lowering/llvm/emit_wall.h"
 #include "lowering/program/host_part.h"
+#include "lowering/program/split_complex.h"
 
 namespace tilewright::llvm_wall {
 
@@ -131,7 +132,9 @@ Result<Object> compile_program(ir::Context& context, const program::Program& pro
   module.setTargetTriple(llvm::Triple(target.triple));
   module.setDataLayout(machine->createDataLayout());
   module.setPICLevel(llvm::PICLevel::BigPIC);
-  ModuleState state{context, program, contract, target, llvm, module, std::nullopt, nullptr, {}, 0};
+  const program::Program without_complex = program::split_complex(context, program);
+  ModuleState state{context, program,      without_complex, contract, target, llvm,
+                    module,  std::nullopt, nullptr,         {},       0};
   emit_library_function(state);
   if (state.error) return fail(*state.error);
 

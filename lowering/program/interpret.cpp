@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lowering/program/interpret.h"
 
+#include "frontend/ir/complex.h"
 #include "frontend/ir/given.h"
 #include "lowering/program/execute.h"
+#include "lowering/program/split_complex.h"
 
 namespace tilewright::program {
 
@@ -20,11 +22,38 @@ void Coverage::merge(const Coverage& other) {
   }
 }
 
+namespace {
+
+// The parts of complex inputs beside the others, and complex outputs put together again.
+ir::TensorMap split_inputs(ir::ComplexSplitter& names, const Program& program,
+                           const ir::TensorMap& inputs) {
+  ir::TensorMap out = inputs;
+  for (const Parameter& parameter : program.parameters) {
+    const auto it = inputs.find(parameter.name);
+    if (!ir::is_complex(parameter.type) || it == inputs.end()) continue;
+    for (bool imaginary : {false, true})
+      out[names.part_name(parameter.name, imaginary)] = ir::part_of(it->second, imaginary);
+  }
+  return out;
+}
+
+void join_outputs(ir::ComplexSplitter& names, const Program& program, ir::TensorMap& outputs) {
+  for (const Parameter& parameter : program.parameters) {
+    if (!ir::is_complex(parameter.type) || !parameter.is_output) continue;
+    const Symbol re = names.part_name(parameter.name, false);
+    const Symbol im = names.part_name(parameter.name, true);
+    outputs[parameter.name] = ir::join_parts(parameter.type, outputs.at(re), outputs.at(im));
+    outputs.erase(re);
+    outputs.erase(im);
+  }
+}
+
+}  // namespace
+
 Result<InterpretResult> interpret(ir::Context& context, const Program& program,
                                   const ir::Bindings& bindings, const ir::TensorMap& inputs,
                                   const InterpretOptions& options) {
   TILEWRIGHT_CHECK_OK(ir::check_bindings(program.extents, program.requirements, bindings));
-  TILEWRIGHT_TRY(compiled, Compiled::compile(context, program, bindings));
   return execute(program, *compiled, bindings, inputs, options);
 }
 

@@ -40,7 +40,7 @@ std::vector<Case> operation_cases(ScalarType type, const std::vector<ScalarType>
     if (!ir::op_accepts(static_cast<ir::OpCode>(o), type)) continue;
     const bool is_float = ir::is_float(type);
     const std::string text(info.text);
-    const bool compares = info.rule == ir::TypeRule::Compare;
+
     std::string y = "Y";
     if (!is_float && (text == "/" || text == "%"))
       y = "select(Y == " + name(type) + "(0), " + name(type) + "(3), Y)";
@@ -49,7 +49,7 @@ std::vector<Case> operation_cases(ScalarType type, const std::vector<ScalarType>
     if (info.syntax == ir::OpSyntax::Prefix) value = text + "X";
     if (info.syntax == ir::OpSyntax::Function)
       value = text + (info.arity == 1 ? "(X)" : info.arity == 2 ? "(X, Y)" : "(X, Y, Z)");
-    cases.push_back({value, compares ? "bool" : name(type)});
+    cases.push_back({value, name(ir::op_result(static_cast<ir::OpCode>(o), type))});
   }
   if (ir::is_integer(type))
     for (int divisor : {1, 4, 64, 3, -5, -1}) {
@@ -79,7 +79,7 @@ std::vector<Case> cast_cases(ScalarType type, const std::vector<ScalarType>& typ
   std::vector<Case> cases;
   for (ScalarType to : types) {
     if (ir::saturates(type, to)) cases.push_back({"saturate(" + name(to) + ", X)", name(to)});
-    if (to == type || to == ScalarType::Bool) continue;
+    if (to == type || !ir::casts(type, to)) continue;
     std::string operand = "X";
     if (ir::is_float(type) && !ir::is_float(to)) {
       // What the integer type holds.

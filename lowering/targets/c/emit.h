@@ -61,6 +61,7 @@ struct Buffer {
   std::string base;
   bool writable = true;
   bool in_workspace = false;
+  int step = 1;  // distance of neighbours: 2 where real and imaginary parts lie in turn
   // Of a vector loop whose lanes run statement by statement: one copy for each lane, the last dimension.
   int private_lanes = 1;
 };

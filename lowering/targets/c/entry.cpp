@@ -4,6 +4,7 @@
 // an earlier one has not made safe; nothing is written before the last check has passed; status, place and
 // numbers of a failure are those of a host library.
 #include "frontend/ir/walk.h"
+#include "lowering/program/split_complex.h"
 #include "lowering/targets/c/emit.h"
 #include "runtime/include/tilewright/runtime.h"
 
@@ -48,7 +49,7 @@ const char* status_of(CheckKind kind) {
 // DLPack's code, bits and lanes as one number; 0 for a type that has none here.
 std::uint32_t type_word(ScalarType type) {
   const auto word = [](unsigned code, unsigned bits) { return code | bits << 8U | 1U << 16U; };
-  if (!type_form(type)) return 0;
+  if (!type_form(ir::part_type(type))) return 0;
   const ir::TypeInfo& info = ir::type_info(type);
   return word(static_cast<unsigned>(info.dlpack_code), static_cast<unsigned>(info.dlpack_bits));
 }
@@ -360,8 +361,9 @@ class Entry {
 
 }  // namespace
 
-std::string emit_function(FileState& state, const program::Program& program,
+std::string emit_function(FileState& state, const program::Program& given,
                           const program::Contract& contract) {
+  const program::Program program = program::split_complex(*state.context, given);
   const std::string function(program.name.text());
   Names names(program);
   Body body(state, program, contract, names);
@@ -370,13 +372,26 @@ std::string emit_function(FileState& state, const program::Program& program,
   body.write_to(lines);
   for (const ir::ExtentDecl& extent : program.extents) body.bind(extent.name, ScalarType::Index);
   body.bind(contract.workspace.workers, ScalarType::Index);
-  for (const Parameter& parameter : program.parameters) {
-    Buffer buffer;
-    buffer.type = parameter.type;
-    buffer.extents = parameter.shape;
-    buffer.base = names.of(parameter.name);
-    buffer.writable = parameter.is_output;
-    body.bind_buffer(parameter.name, std::move(buffer));
+  // Of a complex argument the kernel gets two pointers, one element apart.
+  struct Pointer {
+    const Parameter* parameter;
+    std::size_t argument;
+    bool imaginary;
+  };
+  std::vector<Pointer> pointers;
+  for (std::size_t a = 0; a < given.parameters.size(); ++a) {
+    const int step = ir::scalars_of(given.parameters[a].type);
+    for (int part = 0; part < step; ++part) {
+      const Parameter& parameter = program.parameters[pointers.size()];
+      pointers.push_back({&parameter, a, part == 1});
+      Buffer buffer;
+      buffer.type = parameter.type;
+      buffer.extents = parameter.shape;
+      buffer.base = names.of(parameter.name);
+      buffer.writable = parameter.is_output;
+      buffer.step = step;
+      body.bind_buffer(parameter.name, std::move(buffer));
+    }
   }
   body.emit(program.body);
   if (state.error) return {};
@@ -391,14 +406,15 @@ std::string emit_function(FileState& state, const program::Program& program,
   const bool uses_workers = body.uses(workers);
   if (body.uses("call") || uses_workers) take("const tilewright_call *call", "call");
   if (body.uses("workspace")) take("unsigned char *workspace", "$workspace");
-  for (std::size_t p = 0; p < program.parameters.size(); ++p) {
-    const Parameter& parameter = program.parameters[p];
+  for (const Pointer& pointer : pointers) {
+    const Parameter& parameter = *pointer.parameter;
     const std::string name = names.of(parameter.name);
     const auto form = type_form(parameter.type);
     if (!form || !body.uses(name)) continue;
+    const std::string data = "$" + std::to_string(pointer.argument) + ";";
     take(std::string(parameter.is_output ? "" : "const ") + std::string(form->storage) +
              " *restrict " + name,
-         "$" + std::to_string(p) + ";");
+         pointer.imaginary ? "(" + std::string(form->storage) + " *)" + data + " + 1" : data);
   }
   for (const ir::ExtentDecl& extent : program.extents)
     if (body.uses(names.of(extent.name)))
@@ -413,8 +429,8 @@ std::string emit_function(FileState& state, const program::Program& program,
       wrapped("static int32_t " + function + "_kernel(" + (head.empty() ? "void" : head) + ") {",
               0) +
       "\n" + workers_line + lines.text() + "  return TILEWRIGHT_OK;\n}\n";
-  text += Entry(state, program, contract, false, function + "_kernel(" + call + ")").emit();
-  text += Entry(state, program, contract, true, "").emit();
+  text += Entry(state, given, contract, false, function + "_kernel(" + call + ")").emit();
+  text += Entry(state, given, contract, true, "").emit();
   return text;
 }
 

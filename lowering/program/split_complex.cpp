@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/program/split_complex.h"
+
+#include <unordered_set>
+
+#include "frontend/ir/complex.h"
+#include "frontend/ir/walk.h"
+
+namespace tilewright::program {
+
+namespace {
+
+class Splitter {
+ public:
+  explicit Splitter(ir::Context& context) : context_(context), exprs_(context) {}
+
+  std::vector<Parameter> parameters(const std::vector<Parameter>& given) {
+    std::vector<Parameter> out;
+    for (Parameter parameter : given) {
+      std::vector<Symbol> names;
+      exprs_.append(parameter.name, parameter.type, names);
+      if (ir::is_complex(parameter.type)) complex_buffers_.insert(parameter.name);
+      parameter.type = ir::part_type(parameter.type);
+      for (Symbol name : names) {
+        parameter.name = name;
+        out.push_back(parameter);
+      }
+    }
+    return out;
+  }
+
+  Stmt run(Stmt stmt) {
+    if (const auto* let = stmt.as<Let>()) return split(*let);
+    if (const auto* alloc = stmt.as<Alloc>()) return split(*alloc);
+    if (const auto* store = stmt.as<Store>()) return split(*store);
+    if (const auto* prefetch = stmt.as<Prefetch>()) return split(stmt, *prefetch);
+    return map_parts(context_, stmt, Parts{*this});
+  }
+
+ private:
+  // verify() lets no other statement hold complex values.
+  struct Parts {
+    Splitter& splitter;
+    Stmt operator()(std::string_view, Stmt stmt) const { return splitter.run(stmt); }
+    Expr operator()(std::string_view, Expr expr) const { return splitter.exprs_.real(expr); }
+    Symbol operator()(std::string_view, Symbol name) const { return name; }
+  };
+
+  std::vector<Expr> reals(NodeList<Expr> exprs) {
+    std::vector<Expr> out;
+    for (Expr e : exprs) out.push_back(exprs_.real(e));
+    return out;
+  }
+
+  Stmt split(const Let& n) {
+    const Stmt body = run(n.body);
+    if (!ir::is_complex(n.value.type()))
+      return make_let(context_, n.var, exprs_.real(n.value), body);
+    const ir::Parts value = exprs_.parts(n.value);
+    return make_let(context_, exprs_.part_name(n.var, false), value.re,
+                    make_let(context_, exprs_.part_name(n.var, true), value.im, body));
+  }
+  Stmt split(const Alloc& n) {
+    std::vector<Symbol> names;
+    exprs_.append(n.buffer, n.type, names);
+    if (ir::is_complex(n.type)) complex_buffers_.insert(n.buffer);
+    Stmt out = run(n.body);
+    for (auto name = names.rbegin(); name != names.rend(); ++name)
+      out = make_alloc(context_, *name, ir::part_type(n.type), reals(n.extents), n.space, out,
+                       n.place);
+    return out;
+  }
+  Stmt split(Stmt stmt, const Prefetch& n) {
+    if (!complex_buffers_.contains(n.buffer)) return map_parts(context_, stmt, Parts{*this});
+    const std::vector<Expr> indices = reals(n.indices);
+    std::vector<Stmt> both;
+    for (bool imaginary : {false, true}) {
+      Prefetch part = n;
+      part.buffer = exprs_.part_name(n.buffer, imaginary);
+      part.indices = indices;
+      both.push_back(make(context_, part));
+    }
+    return make_block(context_, both);
+  }
+  // Both parts are computed before either is stored: a product reads both.
+  Stmt split(const Store& n) {
+    const std::vector<Expr> indices = reals(n.indices);
+    const std::vector<Expr> point = reals(n.point);
+    auto store = [&](Symbol buffer, Expr value) {
+      return make_store(context_, buffer, indices, value, n.role, n.origin, point);
+    };
+    if (!ir::is_complex(n.value.type())) return store(n.buffer, exprs_.real(n.value));
+    const ir::Parts value = exprs_.parts(n.value);
+    const std::string base = "part" + std::to_string(stores_++);
+    const Symbol re = exprs_.part_name(context_.symbol(base), false);
+    const Symbol im = exprs_.part_name(context_.symbol(base), true);
+    const ScalarType part = value.re.type();
+    const Stmt both[] = {store(exprs_.part_name(n.buffer, false), context_.var(re, part)),
+                         store(exprs_.part_name(n.buffer, true), context_.var(im, part))};
+    return make_let(context_, re, value.re,
+                    make_let(context_, im, value.im, make_block(context_, both)));
+  }
+
+  ir::Context& context_;
+  ir::ComplexSplitter exprs_;
+  std::unordered_set<Symbol> complex_buffers_;
+  int stores_ = 0;
+};
+
+}  // namespace
+
+bool has_complex(const Program& program) {
+  bool found = false;
+  for (const Parameter& parameter : program.parameters) found |= ir::is_complex(parameter.type);
+  walk(program.body, [&](Stmt stmt) {
+    if (const auto* alloc = stmt.as<Alloc>()) found |= ir::is_complex(alloc->type);
+    for_each_part(stmt, [&](std::string_view, const auto& part) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(part)>, Expr>)
+        ir::walk(part, [&](Expr e) { found |= ir::is_complex(e.type()); });
+    });
+  });
+  return found;
+}
+
+Program split_complex(ir::Context& context, const Program& program) {
+  if (!has_complex(program)) return program;
+  Splitter splitter(context);
+  Program out = program;
+  out.parameters = splitter.parameters(program.parameters);
+  out.body = splitter.run(program.body);
+  return out;
+}
+
+}  // namespace tilewright::program
