@@ -34,7 +34,7 @@ constexpr TypeName kTypeNames[] = {
     {"<u2", ScalarType::U16},    {"<u4", ScalarType::U32},  {"<u8", ScalarType::U64},
     {"<f2", ScalarType::F16},    {"<f4", ScalarType::F32},  {"<f8", ScalarType::F64},
     {"<V2", ScalarType::BF16},   {"|V2", ScalarType::BF16}, {"|V1", ScalarType::F8E4M3},
-    {"<V1", ScalarType::F8E4M3},  {"<c8", ScalarType::C64}, {"<c16", ScalarType::C128},
+    {"<V1", ScalarType::F8E4M3}, {"<c8", ScalarType::C64},  {"<c16", ScalarType::C128},
 };
 
 // The type of the file that holds a type, which NumPy may not have: one element in bytes of its own.
