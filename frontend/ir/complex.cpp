@@ -4,10 +4,27 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <unordered_set>
 
 #include "frontend/ir/walk.h"
 
 namespace tilewright::ir {
+
+namespace {
+
+bool is_product(Expr expr) {
+  const auto* op = expr.as<Op>();
+  return op && op->op == OpCode::Mul;
+}
+
+// A float sum adds a term that is a product by one fma (interpret.h). What was none as it was written must not become
+// one by the split, since the pass that fuses sees Programs as they are written. Two changes of sign are exact.
+Expr not_fused(Context& context, Expr term) {
+  if (!is_product(term)) return term;
+  return context.op(OpCode::Neg, {context.op(OpCode::Neg, {term})});
+}
+
+}  // namespace
 
 Symbol ComplexSplitter::part_name(Symbol name, bool imaginary) {
   return to_.symbol(std::string(name.text()) + (imaginary ? "'im" : "'re"));
@@ -28,9 +45,19 @@ Expr ComplexSplitter::real(Expr expr) {
   Expr out = leaf(expr);
   const auto* op = expr.as<Op>();
   if (!out && op && is_complex(op->args[0].type())) out = real_op(*op);
+  if (!out && expr.as<Fold>()) out = real_fold(*expr.as<Fold>());
   if (!out) out = rebuild(to_, expr, [&](Expr child) { return real(child); });
   reals_.emplace(expr.index(), out);
   return out;
+}
+
+Expr ComplexSplitter::real_fold(const Fold& fold) {
+  std::unordered_set<Expr> unfused;
+  for (Expr term : fold.body)
+    if (is_float(term.type()) && !is_product(term)) unfused.insert(term);
+  return rebuild(to_, Expr(&fold), [&](Expr child) {
+    return unfused.contains(child) ? not_fused(to_, real(child)) : real(child);
+  });
 }
 
 Expr ComplexSplitter::real_op(const Op& op) {
@@ -79,18 +106,6 @@ Parts ComplexSplitter::split(Expr expr) {
   if (const auto* fold = expr.as<Fold>()) return split_sum(*fold);
   return split_op(*expr.as<Op>());
 }
-
-namespace {
-
-// What the fold of a part is made of: a float sum whose term is a product becomes one fma (interpret.h), which the sum
-// of complex numbers does not. Two changes of sign are exact.
-Expr not_fused(Context& context, Expr term) {
-  const auto* op = term.as<Op>();
-  if (!op || op->op != OpCode::Mul) return term;
-  return context.op(OpCode::Neg, {context.op(OpCode::Neg, {term})});
-}
-
-}  // namespace
 
 Parts ComplexSplitter::split_sum(const Fold& from) {
   std::vector<Expr> lower, upper, where, at;

@@ -47,6 +47,7 @@ class ComplexSplitter {
   Parts split_op(const Op& op);
   Parts split_sum(const Fold& from);
   Expr real_op(const Op& op);
+  Expr real_fold(const Fold& fold);
   Parts multiply(const Parts& z, const Parts& w);
   Parts divide(const Parts& z, const Parts& w);
   Expr magnitude(const Parts& z);

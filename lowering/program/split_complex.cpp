@@ -82,23 +82,31 @@ class Splitter {
     }
     return make_block(context_, both);
   }
-  // Both parts are computed before either is stored: a product reads both.
+  // Both parts, and indices that read memory, are computed before either part is stored: a product reads both.
   Stmt split(const Store& n) {
-    const std::vector<Expr> indices = reals(n.indices);
+    std::vector<Expr> indices = reals(n.indices);
     const std::vector<Expr> point = reals(n.point);
     auto store = [&](Symbol buffer, Expr value) {
       return make_store(context_, buffer, indices, value, n.role, n.origin, point);
     };
     if (!ir::is_complex(n.value.type())) return store(n.buffer, exprs_.real(n.value));
-    const ir::Parts value = exprs_.parts(n.value);
     const std::string base = "part" + std::to_string(stores_++);
-    const Symbol re = exprs_.part_name(context_.symbol(base), false);
-    const Symbol im = exprs_.part_name(context_.symbol(base), true);
-    const ScalarType part = value.re.type();
-    const Stmt both[] = {store(exprs_.part_name(n.buffer, false), context_.var(re, part)),
-                         store(exprs_.part_name(n.buffer, true), context_.var(im, part))};
-    return make_let(context_, re, value.re,
-                    make_let(context_, im, value.im, make_block(context_, both)));
+    std::vector<std::pair<Symbol, Expr>> lets;
+    auto named = [&](std::string_view suffix, Expr value) {
+      lets.emplace_back(context_.symbol(base + "'" + std::string(suffix)), value);
+      return context_.var(lets.back().first, value.type());
+    };
+    for (std::size_t d = 0; d < indices.size(); ++d)
+      if (!ir::reads(indices[d]).empty()) indices[d] = named("at" + std::to_string(d), indices[d]);
+    const ir::Parts value = exprs_.parts(n.value);
+    const Expr re = named("re", value.re);
+    const Expr im = named("im", value.im);
+    const Stmt both[] = {store(exprs_.part_name(n.buffer, false), re),
+                         store(exprs_.part_name(n.buffer, true), im)};
+    Stmt out = make_block(context_, both);
+    for (auto let = lets.rbegin(); let != lets.rend(); ++let)
+      out = make_let(context_, let->first, let->second, out);
+    return out;
   }
 
   ir::Context& context_;

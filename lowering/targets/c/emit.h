@@ -61,7 +61,9 @@ struct Buffer {
   std::string base;
   bool writable = true;
   bool in_workspace = false;
-  int step = 1;  // distance of neighbours: 2 where real and imaginary parts lie in turn
+  // Real and imaginary parts of an argument lie in turn: distance of neighbours, place of the first.
+  int step = 1;
+  int first = 0;
   // Of a vector loop whose lanes run statement by statement: one copy for each lane, the last dimension.
   int private_lanes = 1;
 };

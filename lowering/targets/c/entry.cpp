@@ -365,32 +365,26 @@ std::string emit_function(FileState& state, const program::Program& given,
                           const program::Contract& contract) {
   const program::Program program = program::split_complex(*state.context, given);
   const std::string function(program.name.text());
-  Names names(program);
+  Names names(given);
   Body body(state, program, contract, names);
   Lines lines;
   lines.set_depth(1);
   body.write_to(lines);
   for (const ir::ExtentDecl& extent : program.extents) body.bind(extent.name, ScalarType::Index);
   body.bind(contract.workspace.workers, ScalarType::Index);
-  // Of a complex argument the kernel gets two pointers, one element apart.
-  struct Pointer {
-    const Parameter* parameter;
-    std::size_t argument;
-    bool imaginary;
-  };
-  std::vector<Pointer> pointers;
-  for (std::size_t a = 0; a < given.parameters.size(); ++a) {
-    const int step = ir::scalars_of(given.parameters[a].type);
-    for (int part = 0; part < step; ++part) {
-      const Parameter& parameter = program.parameters[pointers.size()];
-      pointers.push_back({&parameter, a, part == 1});
+  // Both parts of a complex argument lie in the memory of one pointer.
+  auto part = program.parameters.begin();
+  for (const Parameter& parameter : given.parameters) {
+    const int parts = ir::scalars_of(parameter.type);
+    for (int first = 0; first < parts; ++first, ++part) {
       Buffer buffer;
-      buffer.type = parameter.type;
-      buffer.extents = parameter.shape;
+      buffer.type = part->type;
+      buffer.extents = part->shape;
       buffer.base = names.of(parameter.name);
-      buffer.writable = parameter.is_output;
-      buffer.step = step;
-      body.bind_buffer(parameter.name, std::move(buffer));
+      buffer.writable = part->is_output;
+      buffer.step = parts;
+      buffer.first = first;
+      body.bind_buffer(part->name, std::move(buffer));
     }
   }
   body.emit(program.body);
@@ -406,15 +400,14 @@ std::string emit_function(FileState& state, const program::Program& given,
   const bool uses_workers = body.uses(workers);
   if (body.uses("call") || uses_workers) take("const tilewright_call *call", "call");
   if (body.uses("workspace")) take("unsigned char *workspace", "$workspace");
-  for (const Pointer& pointer : pointers) {
-    const Parameter& parameter = *pointer.parameter;
+  for (std::size_t p = 0; p < given.parameters.size(); ++p) {
+    const Parameter& parameter = given.parameters[p];
     const std::string name = names.of(parameter.name);
-    const auto form = type_form(parameter.type);
+    const auto form = type_form(ir::part_type(parameter.type));
     if (!form || !body.uses(name)) continue;
-    const std::string data = "$" + std::to_string(pointer.argument) + ";";
     take(std::string(parameter.is_output ? "" : "const ") + std::string(form->storage) +
              " *restrict " + name,
-         pointer.imaginary ? "(" + std::string(form->storage) + " *)" + data + " + 1" : data);
+         "$" + std::to_string(p) + ";");
   }
   for (const ir::ExtentDecl& extent : program.extents)
     if (body.uses(names.of(extent.name)))
