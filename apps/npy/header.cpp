@@ -286,8 +286,8 @@ Result<Header> parse_header(std::span<const std::byte> head, std::uint64_t file_
   if (!type) {
     return fail(
         Code::NpyType, Span{}, in_file(name) + "element type " + shown(*entries.descr),
-        "convert with `array.astype(..)` to little-endian bool, an integer, float16, float32 or "
-        "float64; view bfloat16 as uint16 and narrower floats as uint8");
+        "convert with `array.astype(..)` to little-endian bool, an integer, float16, float32, "
+        "float64 or complex; view bfloat16 as uint16 and narrower floats as uint8");
   }
   const std::optional<std::uint64_t> size = size_of(*type, *entries.shape);
   if (!size) {

@@ -318,6 +318,8 @@ void Elaborator::report_operand(const Syntax& syntax, OpCode op, ScalarType type
       Code::OperandType, syntax.span,
       in_backticks(info.text) + " takes " + operand_types(info.rule) + ", found " + type_name(type),
       type == ScalarType::Bool         ? "choose numbers with `select(c, 1, 0)`"
+      : info.rule == TypeRule::Part || info.rule == TypeRule::Conjugate
+          ? "leave it out: a real number is its own real part"
       : is_complex(type) && info.rule != TypeRule::Logic
           ? "take a part or the size, as in `re(z)` or `abs(z)`"
       : info.rule == TypeRule::Logic   ? "compare it with something, as in `x != 0`"
