@@ -225,12 +225,12 @@ Parts ComplexSplitter::divide(const Parts& z, const Parts& w) {
   auto quotient = [&](Expr x, Expr y) { return to_.op(OpCode::Div, {x, y}); };
   const Expr first = to_.op(OpCode::Ge, {size(w.re), size(w.im)});
   const Expr r = quotient(to_.select(first, w.im, w.re), to_.select(first, w.re, w.im));
-  const Expr e = to_.select(first, to_.add(w.re, to_.mul(w.im, r)),
-                            to_.add(to_.mul(w.re, r), w.im));
-  const Expr re = to_.select(first, to_.add(z.re, to_.mul(z.im, r)),
-                             to_.add(to_.mul(z.re, r), z.im));
-  const Expr im = to_.select(first, to_.sub(z.im, to_.mul(z.re, r)),
-                             to_.sub(to_.mul(z.im, r), z.re));
+  const Expr e =
+      to_.select(first, to_.add(w.re, to_.mul(w.im, r)), to_.add(to_.mul(w.re, r), w.im));
+  const Expr re =
+      to_.select(first, to_.add(z.re, to_.mul(z.im, r)), to_.add(to_.mul(z.re, r), z.im));
+  const Expr im =
+      to_.select(first, to_.sub(z.im, to_.mul(z.re, r)), to_.sub(to_.mul(z.im, r), z.re));
   return {quotient(re, e), quotient(im, e)};
 }
 
@@ -241,10 +241,9 @@ Expr ComplexSplitter::magnitude(const Parts& z) {
   const Expr larger = to_.select(to_.op(OpCode::Ge, {a, b}), a, b);
   const Expr smaller = to_.select(to_.op(OpCode::Ge, {a, b}), b, a);
   const Expr ratio = to_.op(OpCode::Div, {smaller, larger});
-  const Expr root = to_.op(
-      OpCode::Sqrt, {to_.add(to_.real(part, 1), to_.mul(ratio, ratio))});
-  const Expr infinite = to_.op(
-      OpCode::Eq, {larger, to_.real(part, std::numeric_limits<double>::infinity())});
+  const Expr root = to_.op(OpCode::Sqrt, {to_.add(to_.real(part, 1), to_.mul(ratio, ratio))});
+  const Expr infinite =
+      to_.op(OpCode::Eq, {larger, to_.real(part, std::numeric_limits<double>::infinity())});
   const Expr zero = to_.op(OpCode::Eq, {smaller, to_.real(part, 0)});
   return to_.select(to_.op(OpCode::Or, {zero, infinite}), larger, to_.mul(larger, root));
 }

@@ -317,7 +317,7 @@ void Elaborator::report_operand(const Syntax& syntax, OpCode op, ScalarType type
   cursor_.report(
       Code::OperandType, syntax.span,
       in_backticks(info.text) + " takes " + operand_types(info.rule) + ", found " + type_name(type),
-      type == ScalarType::Bool         ? "choose numbers with `select(c, 1, 0)`"
+      type == ScalarType::Bool ? "choose numbers with `select(c, 1, 0)`"
       : info.rule == TypeRule::Part || info.rule == TypeRule::Conjugate
           ? "leave it out: a real number is its own real part"
       : is_complex(type) && info.rule != TypeRule::Logic
@@ -446,10 +446,10 @@ Expr Elaborator::cast(const Syntax& syntax, ScalarType type) {
 Expr Elaborator::make_cast(const Syntax& syntax, ScalarType type, Expr value) {
   if (casts(value.type(), type)) return context_.cast(type, value);
   if (type != ScalarType::Bool) {
-    cursor_.report(Code::BadCast, syntax.span,
-                   "there is no conversion from " + type_name(value.type()) + " to " +
-                       type_name(type),
-                   "take a part or the size, as in `re(z)` or `abs(z)`");
+    cursor_.report(
+        Code::BadCast, syntax.span,
+        "there is no conversion from " + type_name(value.type()) + " to " + type_name(type),
+        "take a part or the size, as in `re(z)` or `abs(z)`");
     return {};
   }
   cursor_.report(Code::BadCast, syntax.span,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "frontend/ir/generate_monoids.h"
 #include "frontend/ir/index_math.h"
 #include "frontend/ir/reduction.h"
 
@@ -276,59 +277,12 @@ class Generator {
     return context_.symbol(monoid_text(random_.pick(numeric_monoids(type))));
   }
 
-  // Affine maps under composition, which do not commute, the least and the greatest, or a sum of complex numbers
-  // with how many they are.
   Symbol declared_monoid(std::vector<ScalarType>& types) {
-    if (random_.chance(25)) return declared_mean(types);
-    const bool maps = random_.chance(50);
-    const ScalarType type = maps ? ScalarType::I32 : ScalarType::F32;
-    types = {type, type};
-    const Symbol name = context_.symbol(maps ? "maps" : "span");
-    if (algorithm_.find_monoid(name)) return name;
-    MonoidDecl out;
-    out.name = name;
-    out.fields = {context_.symbol(maps ? "slope" : "low"),
-                  context_.symbol(maps ? "offset" : "high")};
-    out.types = types;
-    out.left = context_.symbol("a");
-    out.right = context_.symbol("b");
-    Expr side[2][2];
-    for (std::size_t s = 0; s < 2; ++s)
-      for (std::size_t f = 0; f < 2; ++f)
-        side[s][f] = context_.var(
-            context_.symbol((s ? "b." : "a.") + std::string(out.fields[f].text())), type);
-    if (maps) {
-      out.identity = {one(type), zero(type)};
-      out.combine = {context_.mul(side[0][0], side[1][0]),
-                     context_.add(context_.mul(side[1][0], side[0][1]), side[1][1])};
-    } else {
-      out.identity = {context_.monoid_identity(Monoid::Min, type),
-                      context_.monoid_identity(Monoid::Max, type)};
-      out.combine = {context_.min(side[0][0], side[1][0]), context_.max(side[0][1], side[1][1])};
-      out.commutative = true;
-    }
-    algorithm_.monoids.push_back(std::move(out));
-    return name;
-  }
-
-  Symbol declared_mean(std::vector<ScalarType>& types) {
-    types = {ScalarType::C64, ScalarType::I32};
-    const Symbol name = context_.symbol("mean");
-    if (algorithm_.find_monoid(name)) return name;
-    MonoidDecl out;
-    out.name = name;
-    out.fields = {context_.symbol("total"), context_.symbol("count")};
-    out.types = types;
-    out.left = context_.symbol("a");
-    out.right = context_.symbol("b");
-    for (std::size_t i = 0; i < types.size(); ++i) {
-      const std::string field = "." + std::string(out.fields[i].text());
-      out.identity.push_back(zero(types[i]));
-      out.combine.push_back(context_.add(context_.var(context_.symbol("a" + field), types[i]),
-                                         context_.var(context_.symbol("b" + field), types[i])));
-    }
-    out.commutative = true;
-    algorithm_.monoids.push_back(std::move(out));
+    constexpr std::string_view kNames[] = {"maps", "span", "mean"};
+    MonoidDecl declared = sample_monoid(context_, kNames[random_.between(0, 2)]);
+    types = declared.types;
+    const Symbol name = declared.name;
+    if (!algorithm_.find_monoid(name)) algorithm_.monoids.push_back(std::move(declared));
     return name;
   }
 
@@ -515,7 +469,7 @@ class Generator {
       case OpCode::Mod:
         args[1] = is_complex(type) ? away_from_zero(args[1])
                   : is_float(type) ? magnitude_plus(args[1], 1.0)
-                                 : context_.constant(type, random_.between(1, 5));
+                                   : context_.constant(type, random_.between(1, 5));
         break;
       case OpCode::Log:
       case OpCode::Log2:

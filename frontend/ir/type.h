@@ -81,7 +81,9 @@ constexpr bool is_integer(ScalarType type) {
 constexpr bool is_complex(ScalarType type) { return type_info(type).kind == TypeKind::Complex; }
 // The type of real and imaginary part, and back; any other type is its own part.
 constexpr ScalarType part_type(ScalarType type) {
-  return type == ScalarType::C64 ? ScalarType::F32 : type == ScalarType::C128 ? ScalarType::F64 : type;
+  return type == ScalarType::C64    ? ScalarType::F32
+         : type == ScalarType::C128 ? ScalarType::F64
+                                    : type;
 }
 constexpr ScalarType complex_of(ScalarType part) {
   return part == ScalarType::F64 ? ScalarType::C128 : ScalarType::C64;

@@ -23,7 +23,8 @@ union Scalar {
 struct Tensor {
   ScalarType type = ScalarType::F32;
   std::vector<std::int64_t> shape;
-  std::vector<Scalar> data;  // product of shape elements; of complex numbers real and imaginary parts in turn
+  std::vector<Scalar>
+      data;  // product of shape elements; of complex numbers real and imaginary parts in turn
 
   std::int64_t size() const;
   // Precondition: in bounds.

@@ -460,14 +460,13 @@ class Verifier {
         !number_needed || (op_accepts(monoid_op(kind), first) &&
                            (form == MonoidForm::Simple || first != ScalarType::Bool));
     if (!accepted)
-      report(root,
-             finding(Code::OperandType,
-                     logic               ? "a fold of something that is no `bool`"
-                     : is_complex(first) ? name + " of complex numbers, which have no order"
-                                         : "a fold of something that is no number",
-                     logic               ? "compare it with something"
-                     : is_complex(first) ? "fold the sizes or the parts: `abs(z)`, `re(z)`"
-                                         : "choose numbers first with `select`"));
+      report(root, finding(Code::OperandType,
+                           logic               ? "a fold of something that is no `bool`"
+                           : is_complex(first) ? name + " of complex numbers, which have no order"
+                                               : "a fold of something that is no number",
+                           logic               ? "compare it with something"
+                           : is_complex(first) ? "fold the sizes or the parts: `abs(z)`, `re(z)`"
+                                               : "choose numbers first with `select`"));
     if (form == MonoidForm::Indexed && !is_integer(fold.body[1].type()))
       report(fold.body[1], finding(Code::OperandType, "the index of " + name + " is no integer",
                                    "convert it, as in `i64(j)`"));

@@ -41,7 +41,8 @@ Result<ir::Tensor> tensor_of(const ir::Input& input, const Array& array,
     if (size < 0 || __builtin_mul_overflow(cells, size, &cells))
       return refuse(Code::InputMismatch, "the shape of " + name + " is of no tensor",
                     "give sizes that are not negative", algorithm);
-  const auto wanted = static_cast<std::size_t>(cells) * static_cast<std::size_t>(ir::scalars_of(input.type));
+  const auto wanted =
+      static_cast<std::size_t>(cells) * static_cast<std::size_t>(ir::scalars_of(input.type));
   if (wanted != array.values.size())
     return refuse(Code::InputMismatch,
                   name + " has " + std::to_string(array.values.size()) +

@@ -108,7 +108,13 @@ class CheckList {
     });
     add({CheckKind::Strides, p, -1, -1, 0, {}, false});
     add({CheckKind::Bytes, p, -1, -1, ir::size_bytes(parameter.type), {}, true});
-    add({CheckKind::Alignment, p, -1, -1, ir::size_bytes(ir::part_type(parameter.type)), {}, false});
+    add({CheckKind::Alignment,
+         p,
+         -1,
+         -1,
+         ir::size_bytes(ir::part_type(parameter.type)),
+         {},
+         false});
     if (parameter.is_output) add({CheckKind::Writable, p, -1, -1, 0, {}, false});
   }
 
@@ -264,9 +270,8 @@ Result<Contract> derive_contract(ir::Context& context, const Program& program) {
   contract.bindings = std::move(bindings);
   contract.checks = CheckList(program, contract.bindings).make();
   contract.workspace.workers = context.symbol("workers");
-  TILEWRIGHT_TRY(
-      total, WorkspacePlanner(context, program, contract.workspace)
-                 .place(split_complex(context, program).body, context.index(0)));
+  TILEWRIGHT_TRY(total, WorkspacePlanner(context, program, contract.workspace)
+                            .place(split_complex(context, program).body, context.index(0)));
   // One byte for each value that a row may hold.
   for (const Check& check : contract.checks)
     if (check.kind == CheckKind::Injective)

@@ -66,7 +66,8 @@ void Verifier::report(Code code, std::string message, std::string remedy) {
 
 void Verifier::no_complex(ScalarType type, const std::string& what) {
   if (!ir::is_complex(type)) return;
-  report(Code::OperandType, what + " holds " + in_backticks(type_text(type)) + ", which is two numbers",
+  report(Code::OperandType,
+         what + " holds " + in_backticks(type_text(type)) + ", which is two numbers",
          "write two of them, for the real and the imaginary parts");
 }
 

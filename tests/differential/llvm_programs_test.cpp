@@ -102,17 +102,20 @@ TEST_P(LlvmPrograms, ComplexNumbers) {
     check("program turn for turn {\n extent N\n input z : " + std::string(type) +
               "[N]\n output y : " + type + "[N]\n output s : " + part +
               "[N]\n output same : bool[N]\n" + R"(
-  alloc t : )" + type + R"([N] in workspace {
+  alloc t : )" +
+              type + R"([N] in workspace {
     for n in 0 .. N {
       t[N - 1 - n] = conj(z[n])
     }
     for b in 0 .. (N + 7) / 8 {
-      alloc r : )" + type + R"([8] in register {
+      alloc r : )" +
+              type + R"([8] in register {
         vector l in 0 .. 8 {
           let n = b * 8 + l {
             if n < N {
               r[l] = z[n] * t[n]
-              r[l] = r[l] * r[l] / complex()" + part + "(2), " + part + R"((-1))
+              r[l] = r[l] * r[l] / complex()" +
+              part + "(2), " + part + R"((-1))
               let w = r[l] + t[n] {
                 y[n] = select(re(w) > im(w), w, -w / z[n])
               }

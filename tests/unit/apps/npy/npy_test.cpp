@@ -334,8 +334,9 @@ class NpyFiles : public ::testing::Test {
 
 // The header of each is NumPy's but for the padding; the data is the same.
 TEST_F(NpyFiles, WritesWhatNumpyWrites) {
-  for (const char* file : {"f32_2x3.npy", "f64_scalar.npy", "f16_4.npy", "i8_3.npy", "i32_2x2.npy",
-                           "i64_1.npy", "bool_2x2.npy", "bf16_3.npy", "c64_3.npy", "f32_empty_0x5.npy"}) {
+  for (const char* file :
+       {"f32_2x3.npy", "f64_scalar.npy", "f16_4.npy", "i8_3.npy", "i32_2x2.npy", "i64_1.npy",
+        "bool_2x2.npy", "bf16_3.npy", "c64_3.npy", "f32_empty_0x5.npy"}) {
     const Array array = read_corpus(file);
     ASSERT_TRUE(write(path(file), array.type, array.shape, array.data).ok()) << file;
     const std::string ours = bytes_of(path(file));

@@ -12,8 +12,8 @@
 
 #include "frontend/base/render.h"
 #include "frontend/base/source.h"
-#include "frontend/ir/json.h"
 #include "frontend/ir/interpret.h"
+#include "frontend/ir/json.h"
 #include "frontend/ir/text.h"
 #include "frontend/ir/verify.h"
 
@@ -33,8 +33,8 @@ class Complex : public ::testing::Test {
   // The output `y` for the inputs z and w, of five numbers each.
   Tensor run_all(const std::string& monoids, const std::string& equations,
                  const std::string& output = "y") {
-    const auto algorithm =
-        parse(monoids + "algorithm a(N) {\n  input z : c64[N]\n  input w : c64[N]\n" + equations + "}\n");
+    const auto algorithm = parse(
+        monoids + "algorithm a(N) {\n  input z : c64[N]\n  input w : c64[N]\n" + equations + "}\n");
     if (!algorithm) return make_tensor(ScalarType::C64, {5});
     auto out = interpret(*algorithm, sizes(), inputs(), {Reading::Exact, {}, 1 << 20});
     EXPECT_TRUE(out.ok()) << (out.ok() ? "" : out.diagnostics()[0].message);
@@ -129,7 +129,8 @@ TEST_F(Complex, ProductsConditionsAndEmptyFolds) {
   EXPECT_EQ(at(run("prod(k < N where k != 3) z[k]"), 1), product);
   EXPECT_EQ(at(run("prod(k < N where re(z[k]) > 0 && k != 3) z[k]"), 1), chosen);
   EXPECT_EQ(at(run("prod(k < N where k > N) z[k]"), 0), std::complex<float>(1, 0));
-  EXPECT_EQ(at(run("prod(k < N where k > N) z[k] on_empty complex(2, 3)"), 0), std::complex<float>(2, 3));
+  EXPECT_EQ(at(run("prod(k < N where k > N) z[k] on_empty complex(2, 3)"), 0),
+            std::complex<float>(2, 3));
   EXPECT_EQ(at(run("sum(k < N where k > N) z[k] on_empty w[i]"), 1), at(w, 1));
   // A conversion of the result, which is exact.
   const Tensor wide = run("c128(prod(k < N where k < 2) z[k])", "c128");
@@ -153,8 +154,10 @@ TEST_F(Complex, SumsOfPartsThatAreProductsRoundTwice) {
 TEST_F(Complex, ScansRecurrencesAndUpdates) {
   const Tensor scan = run("scan prod(i) w[i]");
   const Tensor state = run("scan(i, h = complex(0, 1)) h * w[i] + z[0]");
-  const Tensor pair = run_all("", "  p[i < N] = scan(i, h = z[0], n = f32(0)) (h * complex(0, 1), n + abs(h))\n"
-                                  "  output y[i] = p.h[i] + complex(p.n[i], 0)\n");
+  const Tensor pair =
+      run_all("",
+              "  p[i < N] = scan(i, h = z[0], n = f32(0)) (h * complex(0, 1), n + abs(h))\n"
+              "  output y[i] = p.h[i] + complex(p.n[i], 0)\n");
   std::complex<float> all = 1, h = {0, 1}, turning = at(z, 0);
   for (std::size_t i = 0; i < 3; ++i) {
     all = times(all, at(w, i));
@@ -177,10 +180,13 @@ TEST_F(Complex, ScansRecurrencesAndUpdates) {
 
 // Affine maps z -> s z + o under composition.
 constexpr const char* kMaps =
-    "monoid maps(s : c64, o : c64) {\n  identity 1, 0\n  combine(a, b) = a.s * b.s, b.s * a.o + b.o\n}\n";
+    "monoid maps(s : c64, o : c64) {\n  identity 1, 0\n  combine(a, b) = a.s * b.s, b.s * a.o + "
+    "b.o\n}\n";
 
 TEST_F(Complex, DeclaredMonoidsHaveComplexFields) {
-  const Tensor got = run_all(kMaps, "  m = maps(k < N where k < 2) (w[k], z[k])\n  output y[i < N] = m.s[] * z[i] + m.o[]\n");
+  const Tensor got = run_all(
+      kMaps,
+      "  m = maps(k < N where k < 2) (w[k], z[k])\n  output y[i < N] = m.s[] * z[i] + m.o[]\n");
   const auto s = times(times(1, at(w, 0)), at(w, 1));
   const auto none = times(at(w, 0), 0);
   const std::complex<float> first = {none.real() + at(z, 0).real(), none.imag() + at(z, 0).imag()};

@@ -94,14 +94,18 @@ TEST_F(SplitComplex, ParametersBuffersAndTheContract) {
   // Two parts of 4 N bytes each, every one aligned to 64.
   EXPECT_EQ(ir::evaluate_extents(contract->workspace.total, {{context.symbol("N"), 20}}), 2 * 128);
   for (const Check& check : contract->checks) {
-    if (check.kind == CheckKind::Bytes) EXPECT_EQ(check.value, check.argument == 0 ? 8 : check.argument == 1 ? 4 : 16);
+    if (check.kind == CheckKind::Bytes)
+      EXPECT_EQ(check.value, check.argument == 0 ? 8 : check.argument == 1 ? 4 : 16);
     if (check.kind == CheckKind::Alignment) EXPECT_EQ(check.value, check.argument == 2 ? 8 : 4);
   }
 }
 
 TEST_F(SplitComplex, WhatIsOneNumberForOthersIsRefused) {
-  for (const char* body : {"atomic sum y[0] by x[0]", "channel c[1] : c64 holds 1 {\n y[0] = x[0]\n }"}) {
-    const Source source("p.twp", std::string("program p for p {\n input x : c64[2]\n output y : c64[2]\n ") + body + "\n}\n");
+  for (const char* body :
+       {"atomic sum y[0] by x[0]", "channel c[1] : c64 holds 1 {\n y[0] = x[0]\n }"}) {
+    const Source source(
+        "p.twp", std::string("program p for p {\n input x : c64[2]\n output y : c64[2]\n ") + body +
+                     "\n}\n");
     auto program = parse_program(context, source);
     ASSERT_FALSE(program.ok()) << body;
     EXPECT_EQ(program.diagnostics()[0].code, Code::OperandType) << body;
