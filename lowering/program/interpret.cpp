@@ -54,6 +54,18 @@ Result<InterpretResult> interpret(ir::Context& context, const Program& program,
                                   const ir::Bindings& bindings, const ir::TensorMap& inputs,
                                   const InterpretOptions& options) {
   TILEWRIGHT_CHECK_OK(ir::check_bindings(program.extents, program.requirements, bindings));
+  if (has_complex(program)) {
+    for (const Parameter& parameter : program.parameters)
+      if (!parameter.is_output)
+        TILEWRIGHT_CHECK_OK(ir::check_tensor(parameter.name, parameter.type, parameter.shape,
+                                             bindings, inputs, {}));
+    ir::ComplexSplitter names(context);
+    TILEWRIGHT_TRY(result, interpret(context, split_complex(context, program), bindings,
+                                     split_inputs(names, program, inputs), options));
+    join_outputs(names, program, result.outputs);
+    return result;
+  }
+  TILEWRIGHT_TRY(compiled, Compiled::compile(context, program, bindings));
   return execute(program, *compiled, bindings, inputs, options);
 }
 

@@ -104,8 +104,8 @@ TEST_P(LlvmPrograms, ComplexNumbers) {
               "[N]\n output same : bool[N]\n" + R"(
   alloc t : )" +
               type + R"([N] in workspace {
-    for n in 0 .. N {
-      t[N - 1 - n] = conj(z[n])
+    for m in 0 .. N {
+      t[N - 1 - m] = conj(z[m])
     }
     for b in 0 .. (N + 7) / 8 {
       alloc r : )" +

@@ -73,8 +73,8 @@ TEST_F(SplitComplex, ParametersBuffersAndTheContract) {
     for i in 0 .. N {
       t[i] = z[i]
     }
-    for i in 0 .. N {
-      y[i] = c128(t[i])
+    for j in 0 .. N {
+      y[j] = c128(t[j])
     }
   }
 }
@@ -93,10 +93,14 @@ TEST_F(SplitComplex, ParametersBuffersAndTheContract) {
   ASSERT_TRUE(contract.ok());
   // Two parts of 4 N bytes each, every one aligned to 64.
   EXPECT_EQ(ir::evaluate_extents(contract->workspace.total, {{context.symbol("N"), 20}}), 2 * 128);
+  const std::int64_t bytes[] = {8, 4, 16};
+  const std::int64_t alignment[] = {4, 4, 8};
   for (const Check& check : contract->checks) {
-    if (check.kind == CheckKind::Bytes)
-      EXPECT_EQ(check.value, check.argument == 0 ? 8 : check.argument == 1 ? 4 : 16);
-    if (check.kind == CheckKind::Alignment) EXPECT_EQ(check.value, check.argument == 2 ? 8 : 4);
+    if (check.kind == CheckKind::Bytes) {
+      EXPECT_EQ(check.value, bytes[check.argument]);
+    } else if (check.kind == CheckKind::Alignment) {
+      EXPECT_EQ(check.value, alignment[check.argument]);
+    }
   }
 }
 
