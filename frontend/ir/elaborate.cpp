@@ -431,7 +431,8 @@ Expr Elaborator::saturate(const Syntax& syntax) {
   if (saturates(value.type(), *type)) return context_.saturate(*type, value);
   cursor_.report(Code::OperandType, syntax.args[1]->span,
                  "`saturate` takes a number, found " + type_name(value.type()),
-                 "choose numbers with `select(c, 1, 0)`");
+                 is_complex(value.type()) ? "take a part or the size, as in `re(z)` or `abs(z)`"
+                                          : "choose numbers with `select(c, 1, 0)`");
   return {};
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Values that the interpreters compute with. A Scalar is interpreted by its ScalarType: floats in
-// `f` (on the grid of their type), everything else in `i` (bool is 0 or 1); a complex number is two. Tensors are row-major
-// and own their data.
+// `f` (on the grid of their type), everything else in `i` (bool is 0 or 1); a complex number is two
+// of them. Tensors are row-major and own their data.
 #pragma once
 
 #include <cstdint>
