@@ -28,6 +28,11 @@ void Arguments::optional_positional(const std::string& name, std::string& value,
   impl_->app.add_option(name, value, help)->type_name("");
 }
 
+void Arguments::positionals(const std::string& name, std::vector<std::string>& values,
+                            const std::string& help) {
+  impl_->app.add_option(name, values, help)->type_name("");
+}
+
 void Arguments::option(const std::string& names, std::string& value, const std::string& meta,
                        const std::string& help) {
   impl_->app.add_option(names, value, help)->type_name(meta);

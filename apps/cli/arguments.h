@@ -20,6 +20,9 @@ class Arguments {
 
   void positional(const std::string& name, std::string& value, const std::string& help);
   void optional_positional(const std::string& name, std::string& value, const std::string& help);
+  // What is left of the words without a dash.
+  void positionals(const std::string& name, std::vector<std::string>& values,
+                   const std::string& help);
   // `names` as in "-o,--output"; `meta` stands for the value in help texts.
   void option(const std::string& names, std::string& value, const std::string& meta,
               const std::string& help);

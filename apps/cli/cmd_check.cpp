@@ -129,7 +129,8 @@ class Check final : public Verb {
     auto got = program::interpret(work.context(), program, sizes, inputs);
     if (!reference.ok() || !got.ok()) return;
     for (auto& [name, tensor] : got->outputs) {
-      ir::BoundedTensor wanted = reference->at(name);
+      const ir::Equation* value = work.algorithm().new_value(name);
+      ir::BoundedTensor wanted = reference->at(value ? value->name : name);
       int shown = 0;
       while (shown < kMaxCells) {
         const auto violation = ir::find_violation(wanted, tensor);

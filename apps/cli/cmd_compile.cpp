@@ -2,12 +2,13 @@
 //
 // `tilewright compile FILE.tw`: algorithm and schedule to libNAME.a, NAME.h and NAME.json, or for the target
 // `c` to NAME.c instead of the library. The program is checked against the algorithm first; what is refuted is
-// not written.
+// not written. `tilewright compile FILE.tw a.tws b.tws` makes one library of several schedules.
 #include <algorithm>
 #include <array>
 #include <filesystem>
 
 #include "apps/cli/machines.h"
+#include "apps/cli/variants.h"
 #include "apps/cli/verb.h"
 #include "apps/cli/work.h"
 #include "frontend/base/format.h"
@@ -31,6 +32,9 @@ class Compile final : public Verb {
  public:
   void declare(Arguments& arguments) override {
     stages_.declare_inputs(arguments);
+    arguments.positionals("SCHEDULES", schedules_,
+                          "schedules to choose from at run time: the first whose guard holds, else "
+                          "one that takes every size");
     arguments.option("-o,--output", folder_, "DIR",
                      "where the files go; the current folder without it");
     arguments.option(
@@ -58,13 +62,21 @@ class Compile final : public Verb {
       if (for_c && wants(kind))
         return session.usage("compile: --emit: the target `c` has no " + in_backticks(kind) +
                              "; leave --emit out, or name another target");
+    if (const int status = check_schedules(session); status != kExitOk) return status;
     Work work(session, stages_);
     if (const int status = work.check_usage(); status != kExitOk) return status;
-    if (!work.load_algorithm() || !work.load_schedule(for_c ? "" : target_))
+    if (!schedules_.empty()) variants_.emplace(session, work, schedules_);
+    const std::string machine = for_c ? "" : target_;
+    if (!work.load_algorithm() ||
+        !(variants_ ? variants_->load(target_) : work.load_schedule(machine)))
       return kExitDiagnostics;
+    // A Program for agents has no code generator, and a text.
+    const bool for_host = !for_c && (wants_code() || !target_.empty());
     std::optional<host::Target> target;
-    if (!for_c) {
-      target = find_target(session, work);
+    if (for_host) {
+      target = variants_
+                   ? target_of_machine(session, variants_->machine(), variants_->machine_path())
+                   : find_target(session, work);
       if (!target) return kExitDiagnostics;
     }
     if (!work.fix_extents()) return kExitDiagnostics;
@@ -74,14 +86,38 @@ class Compile final : public Verb {
     }
     session.progress("lowering");
     // A person reads the C: its loops stay loops.
-    if (!work.lower(for_c ? "unroll" : "")) return kExitDiagnostics;
+    const std::string_view without = for_c ? "unroll" : "";
+    if (!(variants_ ? variants_->lower(without) : work.lower(without))) return kExitDiagnostics;
     if (!check(session, work)) return kExitDiagnostics;
     return emit(session, work, target ? &*target : nullptr);
   }
 
  private:
+  // What takes one program.
+  int check_schedules(const Session& session) const {
+    if (schedules_.empty()) return kExitOk;
+    std::string option;
+    if (!stages_.schedule.empty()) option = "--schedule";
+    if (!stages_.overrides.empty()) option = "--override";
+    if (!stages_.dump_dir.empty()) option = "--dump-dir";
+    if (option.empty()) return kExitOk;
+    return session.usage("compile: " + option + " is for one schedule, given by --schedule alone");
+  }
+
   bool wants(std::string_view kind) const {
     return std::find(emit_.begin(), emit_.end(), kind) != emit_.end();
+  }
+
+  bool wants_code() const {
+    return std::any_of(emit_.begin(), emit_.end(),
+                       [](const std::string& kind) { return kind != "twp" && kind != "tree"; });
+  }
+
+  // Without a host target: C, or the machine of what is written as text.
+  std::string target_name(const Work& work) const {
+    if (!target_.empty()) return target_;
+    const std::string& machine = variants_ ? variants_->machine() : work.schedule().machine;
+    return machine.empty() ? "native" : machine;
   }
 
   std::optional<host::Target> find_target(Session& session, const Work& work) const {
@@ -93,8 +129,10 @@ class Compile final : public Verb {
   bool check(Session& session, Work& work) {
     if (no_check_) {
       report_.reason = "--no-check was given";
+      if (variants_) variants_->leave_unchecked(report_.reason);
       return true;
     }
+    if (variants_) return variants_->check(check_);
     session.progress("checking against the algorithm");
     check_.derived = work.derived();
     auto report =
@@ -125,16 +163,19 @@ class Compile final : public Verb {
   }
 
   // What all kinds but the texts of our own come from. No target: C.
-  Result<artifact::Artifact> build(Work& work, const host::Target* target) const {
-    if (target == nullptr)
-      return artifact::make_c_artifact(work.context(), work.program(), origin(work));
+  Result<artifact::Artifact> build(Work& work, const host::Target* target) {
+    const artifact::Origin from = origin(work);
+    TILEWRIGHT_TRY(dispatch, variants_ ? variants_->dispatch()
+                                       : program::single_dispatch(work.context(), work.program(),
+                                                                  from.schedule_name));
+    if (target == nullptr) return artifact::make_c_artifact(work.context(), dispatch, from);
     llvm_wall::CompileOptions options;
     options.want_assembly = wants("asm");
     options.want_ir = wants("llvm");
-    TILEWRIGHT_TRY(built, artifact::make_artifact(work.context(), work.program(), *target,
-                                                  origin(work), options));
+    TILEWRIGHT_TRY(built,
+                   artifact::make_artifact(work.context(), dispatch, *target, from, options));
     if (wants("c")) {
-      TILEWRIGHT_TRY(c, artifact::make_c_artifact(work.context(), work.program(), origin(work)));
+      TILEWRIGHT_TRY(c, artifact::make_c_artifact(work.context(), dispatch, from));
       built.source_name = std::move(c.source_name);
       built.source = std::move(c.source);
     }
@@ -144,11 +185,17 @@ class Compile final : public Verb {
   int emit(Session& session, Work& work, const host::Target* target) {
     std::vector<std::pair<std::string, std::string>> texts;
     const std::string name(work.algorithm().name.text());
-    if (wants("tree")) texts.emplace_back(name + ".tws", directives::print(work.schedule()));
-    if (wants("twp")) texts.emplace_back(name + ".twp", program::print(work.program()));
+    const auto add_texts = [&](const std::string& stem, const tree::Schedule& schedule,
+                               const program::Program& program) {
+      if (wants("tree")) texts.emplace_back(stem + ".tws", directives::print(schedule));
+      if (wants("twp")) texts.emplace_back(stem + ".twp", program::print(program));
+    };
+    if (!variants_) add_texts(name, work.schedule(), work.program());
+    if (variants_)
+      for (const Variants::One& one : variants_->all())
+        add_texts(name + "." + one.name(), one.schedule, one.program);
     artifact::Artifact built;
-    if (std::any_of(emit_.begin(), emit_.end(),
-                    [](const std::string& kind) { return kind != "twp" && kind != "tree"; })) {
+    if (wants_code()) {
       session.progress("generating code");
       auto made =
           session.take(build(work, target),
@@ -165,12 +212,14 @@ class Compile final : public Verb {
     if (wants("obj")) files.push_back({name + ".o", built.object.bytes});
     if (wants("asm")) files.push_back({name + ".s", built.object.assembly});
     if (wants("llvm")) files.push_back({name + ".ll", built.object.ir});
+    std::vector<std::string> read = work.files_read();
+    read.insert(read.end(), schedules_.begin(), schedules_.end());
     for (const OutputFile& file : files)
-      if (!session.take(check_not_read((std::filesystem::path(folder_) / file.name).string(),
-                                       work.files_read())))
+      if (!session.take(
+              check_not_read((std::filesystem::path(folder_) / file.name).string(), read)))
         return kExitDiagnostics;
     if (!session.take(write_files(folder_, files))) return kExitDiagnostics;
-    print_report(session, work, target ? target->name : std::string(c_target::kName), files);
+    print_report(session, work, target ? target->name : target_name(work), files);
     return kExitOk;
   }
 
@@ -178,6 +227,10 @@ class Compile final : public Verb {
     artifact::Origin out;
     out.tool_version = TILEWRIGHT_VERSION;
     out.algorithm_hash = work.algorithm_hash();
+    if (variants_) {
+      variants_->describe(out);
+      return out;
+    }
     out.schedule_name = std::string(work.schedule().name.text());
     out.schedule_hash = content_hash(directives::print(work.schedule()));
     out.verdict = check::verdict_line(work.program(), report_);
@@ -190,7 +243,9 @@ class Compile final : public Verb {
     if (!json_) {
       std::string names;
       for (const OutputFile& file : files) names += (names.empty() ? "" : " ") + file.name;
-      session.progress(names + ": " + target + ", " + check::verdict_line(work.program(), report_));
+      session.progress(
+          names + ": " + target + ", " +
+          (variants_ ? variants_->names() : check::verdict_line(work.program(), report_)));
       return;
     }
     Json list = Json::array();
@@ -201,7 +256,10 @@ class Compile final : public Verb {
     out.set("target", target);
     out.set("folder", folder_);
     out.set("files", std::move(list));
-    out.set("check", check::to_json(work.program(), report_, true));
+    if (variants_)
+      out.set("variants", variants_->to_json());
+    else
+      out.set("check", check::to_json(work.program(), report_, true));
     session.print_json(out);
   }
 
@@ -213,6 +271,8 @@ class Compile final : public Verb {
   bool json_ = false;
   check::Options check_;
   check::Report report_;
+  std::vector<std::string> schedules_;
+  std::optional<Variants> variants_;
 };
 
 }  // namespace

@@ -113,8 +113,15 @@ class RunVerb final : public Verb {
     auto result = session.take(
         program::interpret(work.context(), work.program(), given.sizes, given.inputs), nullptr);
     if (!result) return false;
-    *results = std::move(result->outputs);
+    for (auto& [name, tensor] : result->outputs)
+      results->emplace(output_in(work.algorithm(), name), std::move(tensor));
     return true;
+  }
+
+  // The output that an argument holds after the call.
+  static Symbol output_in(const ir::Algorithm& algorithm, Symbol argument) {
+    const ir::Equation* value = algorithm.new_value(argument);
+    return value ? value->name : argument;
   }
 
   bool execute(Session& session, Work& work, const GivenTensors& given, ir::TensorMap* results) {
@@ -129,7 +136,8 @@ class RunVerb final : public Verb {
       return false;
     for (std::size_t i = 0; i < arrays.size(); ++i)
       if (work.program().parameters[i].is_output)
-        results->emplace(work.program().parameters[i].name, tensor_of(arrays[i]));
+        results->emplace(output_in(work.algorithm(), work.program().parameters[i].name),
+                         tensor_of(arrays[i]));
     return true;
   }
 

@@ -203,7 +203,7 @@ Arrays make_arrays(const program::Program& program, const ir::Bindings& sizes,
       array.shape.push_back(ir::evaluate_extents(extent, sizes));
     const std::size_t bytes = ir::num_tensor_bytes(parameter.type, array.shape);
     array.data = npy::Bytes(bytes);
-    if (parameter.is_output) {
+    if (parameter.is_output && !parameter.is_inout) {
       std::memset(array.data.data(), 0xa5, bytes);
     } else {
       const std::vector<std::byte> given = ir::tensor_bytes(inputs.at(parameter.name));

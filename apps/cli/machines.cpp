@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "apps/probe/probe.h"
+#include "frontend/base/format.h"
 #include "lowering/targets/host/target.h"
 #include "schedules/machine/text.h"
 
@@ -129,6 +130,15 @@ std::optional<host::Target> target_of_machine(Session& session, const std::strin
   const auto found =
       load_machine(session, name, std::filesystem::path(schedule_path).parent_path().string());
   if (!found) return std::nullopt;
+  if (!found->teams.empty()) {
+    session.report(Diagnostic{Code::UnknownTarget,
+                              {},
+                              "no code generator takes programs for " + in_backticks(name) + " yet",
+                              "`tilewright check` runs them, `tilewright compile --emit twp` "
+                              "writes them",
+                              {}});
+    return std::nullopt;
+  }
   auto target = session.take(host::find_target(found->isa));
   if (!target) return std::nullopt;
   return host::with_features(*std::move(target), found->features);

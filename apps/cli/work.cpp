@@ -113,27 +113,34 @@ bool Work::load_schedule(const std::string& machine) {
     schedule_ = directives::default_schedule(context_, algorithm_, machine);
     return true;
   }
-  auto source = session_.take(read_source(options_.schedule));
-  if (!source) return false;
-  schedule_source_.emplace(*std::move(source));
-  auto schedule = session_.take(directives::parse_schedule(context_, algorithm_, *schedule_source_),
-                                schedule_source());
+  auto schedule = read_schedule(options_.schedule, &schedule_source_);
   if (!schedule) return false;
   schedule_ = *std::move(schedule);
-  return check_machine();
+  return true;
 }
 
-bool Work::check_machine() {
-  if (schedule_.machine == "native") return true;
-  if (machine::is_machine_path(schedule_.machine)) {
-    const auto folder = std::filesystem::path(options_.schedule).parent_path();
-    return load_machine(session_, schedule_.machine, folder.string()).has_value();
+std::optional<tree::Schedule> Work::read_schedule(const std::string& path,
+                                                  std::optional<Source>* text) {
+  auto source = session_.take(read_source(path));
+  if (!source) return std::nullopt;
+  text->emplace(*std::move(source));
+  auto schedule = session_.take(directives::parse_schedule(context_, algorithm_, **text), &**text);
+  if (!schedule || !check_machine(*schedule, path, &**text)) return std::nullopt;
+  return schedule;
+}
+
+bool Work::check_machine(const tree::Schedule& schedule, const std::string& path,
+                         const Source* source) {
+  if (schedule.machine == "native") return true;
+  if (machine::is_machine_path(schedule.machine)) {
+    const auto folder = std::filesystem::path(path).parent_path();
+    return load_machine(session_, schedule.machine, folder.string()).has_value();
   }
-  auto found = machine::find_machine(schedule_.machine);
+  auto found = machine::find_machine(schedule.machine);
   if (found.ok()) return true;
   std::vector<Diagnostic> diagnostics = found.diagnostics();
-  for (Diagnostic& diagnostic : diagnostics) diagnostic.span = schedule_.machine_span;
-  session_.report(diagnostics, schedule_source());
+  for (Diagnostic& diagnostic : diagnostics) diagnostic.span = schedule.machine_span;
+  session_.report(diagnostics, source);
   return false;
 }
 
@@ -218,17 +225,26 @@ bool Work::check_guards(const ir::Bindings& sizes) {
 }
 
 bool Work::lower(std::string_view without) {
-  if (!session_.take(poly::check_reads(polyhedra_, algorithm_), algorithm_source())) return false;
-  if (tree::rounds_otherwise(algorithm_, schedule_.tree.algebra)) {
-    derived_ = session_.take(tree::derive(context_, algorithm_, schedule_.tree.algebra),
-                             schedule_source());
-    if (!derived_) return false;
+  auto program = lower_schedule(schedule_, schedule_source(), without, &derived_);
+  if (!program) return false;
+  program_ = *std::move(program);
+  return true;
+}
+
+std::optional<program::Program> Work::lower_schedule(const tree::Schedule& schedule,
+                                                     const Source* source, std::string_view without,
+                                                     std::optional<ir::Algorithm>* derived) {
+  if (!session_.take(poly::check_reads(polyhedra_, algorithm_), algorithm_source()))
+    return std::nullopt;
+  if (tree::rounds_otherwise(algorithm_, schedule.tree.algebra)) {
+    *derived = session_.take(tree::derive(context_, algorithm_, schedule.tree.algebra), source);
+    if (!*derived) return std::nullopt;
   }
   times_.clear();
   const double begin = now();
-  auto built = session_.take(build::build(context_, polyhedra_, algorithm_, schedule_),
-                             schedule_source_ ? schedule_source() : algorithm_source());
-  if (!built) return false;
+  auto built = session_.take(build::build(context_, polyhedra_, algorithm_, schedule),
+                             source ? source : algorithm_source());
+  if (!built) return std::nullopt;
   Result<program::Program> lowered = passes::run_passes(
       context_, *std::move(built),
       [&](int number, std::string_view name, const program::Program& program) {
@@ -238,9 +254,8 @@ bool Work::lower(std::string_view without) {
       without);
   if (!lowered.ok()) {
     session_.report(lowered.diagnostics(), program_source());
-    return false;
+    return std::nullopt;
   }
-  program_ = std::move(lowered).value();
   if (options_.time_passes) {
     double before = begin;
     for (const auto& [name, end] : times_) {
@@ -250,7 +265,7 @@ bool Work::lower(std::string_view without) {
       before = end;
     }
   }
-  return true;
+  return std::move(lowered).value();
 }
 
 bool Work::load_and_lower(const std::string& machine) {

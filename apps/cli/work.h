@@ -47,10 +47,17 @@ class Work {
   bool fix_extents();
   // Without the pass of this name, if one is given.
   bool lower(std::string_view without = "");
+  // A schedule of the algorithm, and the text it is read from; for several of them beside the one of the options.
+  std::optional<tree::Schedule> read_schedule(const std::string& path, std::optional<Source>* text);
+  // `source`: the schedule's text, or null. `derived` as derived() says.
+  std::optional<program::Program> lower_schedule(const tree::Schedule& schedule,
+                                                 const Source* source, std::string_view without,
+                                                 std::optional<ir::Algorithm>* derived);
   // load_algorithm to lower.
   bool load_and_lower(const std::string& machine);
 
   ir::Context& context() { return context_; }
+  poly::Context& polyhedra() { return polyhedra_; }
   const ir::Algorithm& algorithm() const { return algorithm_; }
   // What the schedule's algebraic steps make of it, where they round otherwise; else null.
   const ir::Algorithm* derived() const { return derived_ ? &*derived_ : nullptr; }
@@ -79,7 +86,7 @@ class Work {
   Result<std::optional<program::Program>> after_pass(int number, std::string_view name,
                                                      const program::Program& program);
   // The schedule's machine must be one (E0408), whether or not this verb needs it.
-  bool check_machine();
+  bool check_machine(const tree::Schedule& schedule, const std::string& path, const Source* source);
   bool check_requirements();
   // The first condition over extents that have a size, which does not hold.
   static std::optional<std::size_t> broken_condition(const std::vector<ir::Expr>& conditions,

@@ -2,7 +2,8 @@
 //
 // Lesson 2: reductions
 //
-// A reduction folds a value over variables of its own with `sum`, `prod`, `min` or `max`.
+// A reduction folds a value over variables of its own with `sum`, `prod`, `min` or `max`, conditions with `all` or
+// `any`, and with `argmin` or `argmax` it says where the value was found.
 #include "apps/tutorial/lesson.h"
 #include "tilewright/language.h"
 
@@ -53,9 +54,35 @@ static void running_maximum() {
                  "-3 + 12 + 3 - 4 - 1 + 4 is 11");
 }
 
+static void best_of_the_valid() {
+  Algorithm best("best");
+  Extent M(best, "M"), N(best, "N");
+  Input x(best, "x", f32, {M, N}), length(best, "length", i32, {M}, range(0, N + 1));
+  Tensor top(best, "top");
+  Output value(best, "value"), place(best, "place"), positive(best, "positive");
+  Var i("i");
+  RDom j("j", N);
+
+  // `where` leaves terms out, and `on_empty` says what a row without terms is worth. The values of `length` are used
+  // as a bound, so its range is declared, and a library checks it. `argmax` gives two tensors, which have names.
+  top(i) = argmax(j, x(i, j)).where(j < index_(length(i))).on_empty({0, -1});
+  value(i) = top["value"](i);
+  place(i) = top["index"](i);
+  positive(i) = all(j, x(i, j) > 0);
+
+  auto result =
+      best.evaluate({{"x", {{3, 3}, {1, 5, 9, 7, 7, 7, 2, 3, -1}}}, {"length", {{3}, {2, 3, 0}}}});
+  lesson::expect(result.ok(), "it can be evaluated");
+  lesson::expect(result->at("value").values == std::vector<double>{5, 7, 0}, "9 is left out");
+  lesson::expect(result->at("place").values == std::vector<double>{1, 0, -1},
+                 "of equal ones the first");
+  lesson::expect(result->at("positive").values == std::vector<double>{1, 1, 0}, "but for the last");
+}
+
 int main() {
   matrix_product();
   running_maximum();
-  std::puts("both reductions hold");
+  best_of_the_valid();
+  std::puts("all reductions hold");
   return 0;
 }

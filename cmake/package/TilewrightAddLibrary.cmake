@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # tilewright_add_library(<target> ALGORITHM <file.tw> | FROM <executable> [NAME <algorithm>]
-#                        [SCHEDULE <file.tws>] [TARGET <machine>] [DEFINE <EXTENT=N>...])
-# A library target built by the compiler from an algorithm and a schedule. Linking it gives its header and the
+#                        [SCHEDULE <file.tws> | SCHEDULES <file.tws>...] [TARGET <machine>] [DEFINE <EXTENT=N>...])
+# A library target built by the compiler from an algorithm and a schedule, or from several between which it chooses
+# at run time by their guards. Linking it gives its header and the
 # runtime's; a program that wants the thread pool also links tilewright::runtime. The folder of the manifest
 # is the target's property TILEWRIGHT_FOLDER. FROM takes a program that states algorithms in C++ (its main calls
 # generator_main() of <tilewright/generator.h>) and is run for the one called NAME, by default <target>.
 
 function(tilewright_add_library target)
-  cmake_parse_arguments(PARSE_ARGV 1 KERNEL "" "ALGORITHM;FROM;NAME;SCHEDULE;TARGET" "DEFINE")
+  cmake_parse_arguments(PARSE_ARGV 1 KERNEL "" "ALGORITHM;FROM;NAME;SCHEDULE;TARGET" "DEFINE;SCHEDULES")
   if((KERNEL_ALGORITHM AND KERNEL_FROM) OR NOT (KERNEL_ALGORITHM OR KERNEL_FROM) OR KERNEL_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "tilewright_add_library(${target}): one of ALGORITHM <file.tw> and FROM <executable> is needed; "
       "not understood: '${KERNEL_UNPARSED_ARGUMENTS}'")
@@ -40,6 +41,11 @@ function(tilewright_add_library target)
     list(APPEND inputs ${schedule})
     list(APPEND options --schedule ${schedule})
   endif()
+  foreach(variant IN LISTS KERNEL_SCHEDULES)
+    get_filename_component(schedule ${variant} ABSOLUTE)
+    list(APPEND inputs ${schedule})
+    list(APPEND options ${schedule})
+  endforeach()
   if(KERNEL_TARGET)
     list(APPEND options --target ${KERNEL_TARGET})
   endif()

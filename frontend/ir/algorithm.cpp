@@ -5,7 +5,9 @@
 #include <limits>
 #include <unordered_map>
 
+#include "frontend/ir/context.h"
 #include "frontend/ir/index_math.h"
+#include "frontend/ir/walk.h"
 
 namespace tilewright::ir {
 
@@ -36,6 +38,40 @@ const T* find(const std::vector<T>& values, Symbol name) {
 const Input* Algorithm::find_input(Symbol wanted) const { return find(inputs, wanted); }
 const Equation* Algorithm::find_equation(Symbol wanted) const { return find(equations, wanted); }
 const ExtentDecl* Algorithm::find_extent(Symbol wanted) const { return find(extents, wanted); }
+const Carry* Algorithm::find_carry(Symbol wanted) const {
+  for (const Loop& loop : loops)
+    if (const Carry* carry = find(loop.carries, wanted)) return carry;
+  return nullptr;
+}
+
+const Loop* Algorithm::find_loop(Symbol var) const {
+  const auto it =
+      std::find_if(loops.begin(), loops.end(), [&](const Loop& l) { return l.var == var; });
+  return it == loops.end() ? nullptr : &*it;
+}
+
+const Equation* Algorithm::new_value(Symbol input) const {
+  const auto it = std::find_if(equations.begin(), equations.end(), [&](const Equation& e) {
+    return e.into.valid() && e.into == input;
+  });
+  return it == equations.end() ? nullptr : &*it;
+}
+
+Symbol Algorithm::argument_of(Symbol output) const {
+  const Equation* equation = definition(output);
+  return equation && equation->into.valid() ? equation->into : output;
+}
+
+std::vector<const Loop*> Algorithm::loops_around(const Equation& equation) const {
+  std::vector<const Loop*> out;
+  // An equation that is not this algorithm's own, such as one that a pass has rewritten, has its name.
+  const Equation* own = find_equation(equation.name);
+  if (!own) return out;
+  for (const Loop& loop : loops)
+    if (loop.holds(static_cast<std::size_t>(own - equations.data()))) out.push_back(&loop);
+  return out;
+}
+
 const MonoidDecl* Algorithm::find_monoid(Symbol wanted) const { return find(monoids, wanted); }
 
 const Equation* Algorithm::definition(Symbol tensor) const {
@@ -47,7 +83,9 @@ const Equation* Algorithm::definition(Symbol tensor) const {
 const std::vector<Expr>* Algorithm::shape_of(Symbol wanted) const {
   if (const Input* input = find_input(wanted)) return &input->shape;
   if (const Equation* equation = definition(wanted)) return &equation->shape;
-  return nullptr;
+  // A carried tensor is like what it starts from, which is declared before.
+  const Carry* carry = find_carry(wanted);
+  return carry && !(carry->start == wanted) ? shape_of(carry->start) : nullptr;
 }
 
 std::optional<ScalarType> Algorithm::type_of(Symbol wanted) const {
@@ -55,7 +93,44 @@ std::optional<ScalarType> Algorithm::type_of(Symbol wanted) const {
   if (const Equation* equation = definition(wanted))
     for (const TensorPart& part : equation->tensors())
       if (part.name == wanted) return part.type;
-  return std::nullopt;
+  const Carry* carry = find_carry(wanted);
+  return carry && !(carry->start == wanted) ? type_of(carry->start) : std::nullopt;
+}
+
+void Algorithm::insert_equations(std::size_t place, const std::vector<Equation>& added) {
+  equations.insert(equations.begin() + static_cast<std::ptrdiff_t>(place), added.begin(),
+                   added.end());
+  for (Loop& loop : loops) {
+    if (loop.first > place) loop.first += added.size();
+    if (loop.last > place) loop.last += added.size();
+  }
+}
+
+void Algorithm::erase_equation(Symbol wanted) {
+  const Equation* equation = find_equation(wanted);
+  if (!equation) return;
+  const auto place = static_cast<std::size_t>(equation - equations.data());
+  equations.erase(equations.begin() + static_cast<std::ptrdiff_t>(place));
+  for (Loop& loop : loops) {
+    if (loop.first > place) --loop.first;
+    if (loop.last > place) --loop.last;
+  }
+}
+
+bool Algorithm::is_used(const Equation& equation) const {
+  const auto reads_it = [&](Expr expr) {
+    const auto found = reads(expr);
+    return std::any_of(found.begin(), found.end(),
+                       [&](const Read* read) { return equation.defines(read->tensor); });
+  };
+  return std::any_of(equations.begin(), equations.end(),
+                     [&](const Equation& reader) { return reads_it(reader.value); }) ||
+         std::any_of(loops.begin(), loops.end(), [&](const Loop& loop) {
+           return (loop.condition && reads_it(loop.condition)) ||
+                  std::any_of(loop.carries.begin(), loop.carries.end(), [&](const Carry& carry) {
+                    return equation.defines(carry.start) || equation.defines(carry.next);
+                  });
+         });
 }
 
 std::vector<const Equation*> Algorithm::outputs() const {
@@ -88,7 +163,11 @@ bool operator==(const Algorithm& a, const Algorithm& b) {
   auto same_equation = [](const Equation& x, const Equation& y) {
     return x.name == y.name && x.indices == y.indices && x.shape == y.shape && x.type == y.type &&
            x.parts == y.parts && x.value == y.value && x.is_output == y.is_output &&
-           x.is_view == y.is_view;
+           x.is_view == y.is_view && x.into == y.into;
+  };
+  auto same_loop = [](const Loop& x, const Loop& y) {
+    return x.var == y.var && x.trips == y.trips && x.condition == y.condition &&
+           x.carries == y.carries && x.first == y.first && x.last == y.last;
   };
   return a.name == b.name && a.requirements == b.requirements &&
          std::equal(a.extents.begin(), a.extents.end(), b.extents.begin(), b.extents.end(),
@@ -98,7 +177,20 @@ bool operator==(const Algorithm& a, const Algorithm& b) {
          std::equal(a.inputs.begin(), a.inputs.end(), b.inputs.begin(), b.inputs.end(),
                     same_input) &&
          std::equal(a.equations.begin(), a.equations.end(), b.equations.begin(), b.equations.end(),
-                    same_equation);
+                    same_equation) &&
+         std::equal(a.loops.begin(), a.loops.end(), b.loops.begin(), b.loops.end(), same_loop);
+}
+
+Algorithm in_scope(Context& context, const Algorithm& algorithm,
+                   const std::vector<const Loop*>& loops) {
+  Algorithm out = algorithm;
+  for (const Loop* loop : loops) {
+    out.extents.push_back({loop->var, 0, std::nullopt, 1, loop->span});
+    out.requirements.push_back(
+        context.lt(context.extent(loop->var), copy_into(context, loop->trips)));
+    out.requirement_spans.resize(out.requirements.size(), loop->span);
+  }
+  return out;
 }
 
 namespace {

@@ -14,6 +14,8 @@
 
 namespace tilewright::ir {
 
+class Context;
+
 // `M`, `N min 1 max 4096 multiple_of 8`. Sizes are at least 0.
 struct ExtentDecl {
   Symbol name;
@@ -83,6 +85,9 @@ struct Equation {
   bool is_output = false;
   bool is_view =
       false;  // `view y[i] = x[N - 1 - i]`: a reading of other cells, which is never stored
+  // `output y[i < N] : f32 into x = ...`: an input of this shape and type, whose storage holds y when a call
+  // returns. Within the algorithm the two are apart: a read of x is of what the caller gave.
+  Symbol into;
   Span span;
 
   // The fold at the root (under a cast at most), or null.
@@ -90,6 +95,31 @@ struct Equation {
   // The parts, or the one tensor that has the equation's name.
   std::vector<TensorPart> tensors() const;
   bool defines(Symbol tensor) const;
+};
+
+// `carry h = h0 then n`: a tensor with the type and shape of both. In the first iteration it is `start`, in
+// each later one what `next` was in the one before, after the loop what `next` was last.
+struct Carry {
+  Symbol name;
+  Symbol start;  // known before the loop
+  Symbol next;  // of the body, or known before
+  friend bool operator==(const Carry&, const Carry&) = default;
+};
+
+// `loop l < L while go[] carry h = h0 then n { ... }`: a system of equations that is solved once for each `l`
+// in order, until the condition, where there is one, does not hold: a recurrence of whole tensors. Its body
+// is a run of the algorithm's equations, in which `l` is an Extent; other loops may lie in it. Of the body
+// nothing but the carried tensors is known after the loop.
+struct Loop {
+  Symbol var;
+  Expr trips;  // over extents and the variables of loops around; 0 where it is negative
+  Expr condition;  // null, or over cells of what is known before the iteration
+  std::vector<Carry> carries;
+  std::size_t first = 0;  // equations [first, last)
+  std::size_t last = 0;
+  Span span;
+
+  bool holds(std::size_t equation) const { return first <= equation && equation < last; }
 };
 
 struct Algorithm {
@@ -100,22 +130,41 @@ struct Algorithm {
   std::vector<MonoidDecl> monoids;
   std::vector<Input> inputs;
   std::vector<Equation> equations;  // each reads only inputs and earlier equations
+  std::vector<Loop> loops;  // in order of their first equation, an outer one before those in it
 
   const Input* find_input(Symbol name) const;
+  const Carry* find_carry(Symbol name) const;
+  const Loop* find_loop(Symbol var) const;
+  // The output that goes into the storage of an input, or null.
+  const Equation* new_value(Symbol input) const;
+  // The argument of a call that holds an output.
+  Symbol argument_of(Symbol output) const;
+  // The loops around an equation, from outside.
+  std::vector<const Loop*> loops_around(const Equation& equation) const;
   const Equation* find_equation(Symbol name) const;
   // The equation that defines a tensor.
   const Equation* definition(Symbol tensor) const;
   const MonoidDecl* find_monoid(Symbol name) const;
   const ExtentDecl* find_extent(Symbol name) const;
-  // Shape and type of an input or of a tensor that an equation defines; null when there is none of that name.
+  // Shape and type of an input, a carried tensor, or a tensor that an equation defines; null when there is none
+  // of that name.
   const std::vector<Expr>* shape_of(Symbol name) const;
   std::optional<ScalarType> type_of(Symbol name) const;
+  // Puts equations before number `place`, into the loops around that one.
+  void insert_equations(std::size_t place, const std::vector<Equation>& added);
+  void erase_equation(Symbol equation);
+  // Whether an equation or a loop uses a tensor of the equation.
+  bool is_used(const Equation& equation) const;
   std::vector<const Equation*> outputs() const;
   std::vector<TensorPart> output_tensors() const;
 };
 
 // Same content; spans are not content.
 bool operator==(const Algorithm& a, const Algorithm& b);
+
+// The algorithm as it is seen inside of loops: their variables are extents, and their ranges requirements.
+Algorithm in_scope(Context& context, const Algorithm& algorithm,
+                   const std::vector<const Loop*>& loops);
 
 // Values of extents, in declaration order or by name.
 using Bindings = std::unordered_map<Symbol, std::int64_t>;

@@ -37,7 +37,12 @@ class CellStore final : public TapeScope {
     auto it = bindings_.find(name);
     return it == bindings_.end() ? std::nullopt : std::optional(it->second);
   }
+  // Instead of what had the name before, if anything did.
   void add(Cells cells) {
+    if (const auto it = by_name_.find(cells.name); it != by_name_.end()) {
+      cells_[it->second] = std::move(cells);
+      return;
+    }
     by_name_[cells.name] = static_cast<std::uint32_t>(cells_.size());
     cells_.push_back(std::move(cells));
   }

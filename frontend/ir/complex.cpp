@@ -268,7 +268,13 @@ class AlgorithmSplitter {
     out_.inputs.clear();
     for (const Input& input : from_.inputs) add(input);
     out_.equations.clear();
-    for (const Equation& equation : from_.equations) add(equation);
+    std::vector<std::size_t> places;  // of what each equation became
+    for (const Equation& equation : from_.equations) {
+      places.push_back(out_.equations.size());
+      add(equation);
+    }
+    places.push_back(out_.equations.size());
+    for (Loop& loop : out_.loops) split(loop, places);
     return std::move(out_);
   }
 
@@ -291,6 +297,24 @@ class AlgorithmSplitter {
     }
   }
 
+  void split(Loop& loop, const std::vector<std::size_t>& places) {
+    loop.trips = splitter_.real(loop.trips);
+    if (loop.condition) loop.condition = splitter_.real(loop.condition);
+    loop.first = places[loop.first];
+    loop.last = places[loop.last];
+    const std::vector<Carry> given = std::move(loop.carries);
+    loop.carries.clear();
+    for (const Carry& carry : given) {
+      const ScalarType type = *from_.type_of(carry.name);
+      std::vector<Symbol> names, starts, nexts;
+      splitter_.append(carry.name, type, names);
+      splitter_.append(carry.start, type, starts);
+      splitter_.append(carry.next, type, nexts);
+      for (std::size_t i = 0; i < names.size(); ++i)
+        loop.carries.push_back({names[i], starts[i], nexts[i]});
+    }
+  }
+
   void add(Equation equation) {
     reals(equation.shape);
     const Fold* fold = equation.fold();
@@ -308,22 +332,26 @@ class AlgorithmSplitter {
 
   void add_parts(Equation equation, const Parts& value) {
     const Symbol name = equation.name;
+    const Symbol into = equation.into;
     equation.type = part_type(equation.type);
     for (bool imaginary : {false, true}) {
       equation.name = splitter_.part_name(name, imaginary);
+      if (into.valid()) equation.into = splitter_.part_name(into, imaginary);
       equation.value = imaginary ? value.im : value.re;
       out_.equations.push_back(equation);
     }
   }
 
-  // One equation that defines the parts of all fields; what converts it follows as an equation of its own.
+  // One equation that defines the parts of all fields; what converts it, or takes the storage of an argument, follows
+  // as an equation of its own.
   void add_fold(const Equation& equation, const Fold& fold) {
-    const bool converted = equation.value.as<Cast>() != nullptr;
+    const bool follows = equation.value.as<Cast>() || equation.into.valid();
     Equation folded = equation;
-    if (converted) {
+    if (follows) {
       folded.name = to_.symbol(std::string(equation.name.text()) + "'fold");
       folded.type = fold.type;
       folded.is_output = false;
+      folded.into = {};
     }
     folded.value = splitter_.fold(fold, monoid_for(fold));
     std::vector<TensorPart> parts;
@@ -335,7 +363,7 @@ class AlgorithmSplitter {
     folded.parts = parts;
     folded.type = parts[0].type;
     out_.equations.push_back(folded);
-    if (!converted) return;
+    if (!follows) return;
     std::vector<Expr> indices;
     for (Symbol index : equation.indices) indices.push_back(to_.var(index));
     const ScalarType type = part_type(equation.type);
@@ -371,6 +399,7 @@ bool has_complex(const MonoidDecl& declared) {
 bool has_complex(const Algorithm& algorithm) {
   bool found = false;
   for (Expr e : algorithm.requirements) found |= holds_complex(e);
+  for (const Loop& loop : algorithm.loops) found |= holds_complex(loop.condition);
   for (const MonoidDecl& declared : algorithm.monoids) found |= has_complex(declared);
   for (const Input& input : algorithm.inputs) found |= is_complex(input.type);
   for (const Equation& equation : algorithm.equations) found |= holds_complex(equation.value);

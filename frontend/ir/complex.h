@@ -8,7 +8,7 @@
 //            else with r = c/d and e = c*r + d, ((a*r + b)/e, (b*r - a)/e)
 //   abs(z)   with m >= n the sizes of a and b, m * sqrt(1 + (n/m)^2); m where n is 0 or m infinite
 // A tensor x becomes the tensors x're and x'im, names that no text can write. A sum becomes two sums; a product and
-// a declared monoid one over twice the fields. Law: the parts of what is made are the parts of what was given.
+// a declared monoid one over twice the fields; a carried tensor becomes two. Law: the parts of what is made are the parts of what was given.
 #pragma once
 
 #include <unordered_map>

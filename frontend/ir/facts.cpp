@@ -43,6 +43,8 @@ class RangeFinder {
     if (const auto* known = e.as<IntConst>()) return point(context_.index(known->value));
     if (e.as<Extent>()) return point(e);
     if (const auto* var = e.as<Var>()) {
+      // A value of a recurrence is no index.
+      if (e.type() != ScalarType::Index) return {};
       if (!vars) return point(e);
       const auto it = vars->find(var->name);
       return it == vars->end() ? Range{} : it->second;

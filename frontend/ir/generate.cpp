@@ -8,35 +8,12 @@
 
 #include "frontend/ir/generate_monoids.h"
 #include "frontend/ir/index_math.h"
+#include "frontend/ir/random.h"
 #include "frontend/ir/reduction.h"
 
 namespace tilewright::ir {
 
 namespace {
-
-// splitmix64: the same numbers on every machine, unlike the distributions of <random>.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t x = state_ += 0x9e3779b97f4a7c15ULL;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
-  }
-  // low <= result <= high.
-  int between(int low, int high) {
-    return low + static_cast<int>(next() % static_cast<std::uint64_t>(high - low + 1));
-  }
-  bool chance(int percent) { return between(1, 100) <= percent; }
-  template <class T>
-  const T& pick(const std::vector<T>& values) {
-    return values[static_cast<std::size_t>(between(0, static_cast<int>(values.size()) - 1))];
-  }
-
- private:
-  std::uint64_t state_;
-};
 
 // A variable in scope and a size that it stays below.
 struct BoundVar {
@@ -57,7 +34,10 @@ class Generator {
     const int inputs = random_.between(1, options_.max_inputs);
     for (int i = 0; i < inputs; ++i) make_input(i);
     const int equations = random_.between(1, options_.max_equations);
-    for (int i = 0; i < equations; ++i) make_equation(i, i + 1 == equations);
+    for (int i = 0; i < equations; ++i) {
+      if (options_.loops && random_.chance(12)) make_loop(i);
+      make_equation(i, i + 1 == equations);
+    }
     return std::move(algorithm_);
   }
 
@@ -176,22 +156,86 @@ class Generator {
     return tensor.may_be_huge;
   }
 
+  // A loop over a body of one or two equations, that starts from some tensor and goes on with one like it.
+  void make_loop(int number) {
+    const TensorInfo start = random_.pick(tensors_);
+    const std::string suffix = std::to_string(number);
+    Loop loop;
+    loop.var = context_.symbol("l" + suffix);
+    loop.trips = random_.chance(50) ? context_.index(random_.between(0, 3))
+                                    : context_.min(random_.pick(extents_), context_.index(3));
+    loop.first = algorithm_.equations.size();
+    const std::size_t place = algorithm_.loops.size();
+    const std::size_t outer = loop_vars_.size();
+    const Symbol carried = context_.symbol("c" + suffix);
+    const Symbol next = context_.symbol("n" + suffix);
+    loop.carries.push_back({carried, start.name, next});
+    if (random_.chance(30))
+      loop.carries.push_back({context_.symbol("d" + suffix), start.name, carried});
+    // What grows from iteration to iteration may become large.
+    std::vector<TensorInfo> after = tensors_;
+    for (const Carry& carry : loop.carries)
+      after.push_back({carry.name, start.type, start.shape, true});
+    algorithm_.loops.push_back(loop);
+    tensors_ = after;
+    vars_.clear();
+    loop_vars_.push_back({context_.extent(loop.var), loop.trips});
+    if (random_.chance(40)) {
+      vars_ = loop_vars_;
+      loop.condition = value(ScalarType::Bool, 2);
+    }
+    if (random_.chance(40)) define("t" + suffix, random_.pick(types_), random_shape(), Role::Local);
+    if (outer == 0 && random_.chance(15)) make_loop(number + 10);
+    define("n" + suffix, start.type, start.shape, Role::Exact);
+    loop.last = algorithm_.equations.size();
+    algorithm_.loops[place] = loop;
+    loop_vars_.resize(outer);
+    tensors_ = after;
+  }
+
   void make_equation(int number, bool last) {
-    Equation equation;
     std::string name = "y" + std::to_string(number);
     if (options_.declarations && random_.chance(10)) name += ".part";
+    const ScalarType type = random_.pick(types_);
+    const std::vector<Expr> shape = random_shape();
+    const bool output = last || random_.chance(20);
+    if (output && options_.in_place && random_.chance(15) && make_in_place(name)) return;
+    define(name, type, shape, output ? (last ? Role::Last : Role::Output) : Role::Local);
+  }
+
+  // An output in the storage of an input of which nothing is declared.
+  bool make_in_place(const std::string& name) {
+    for (const Input& input : algorithm_.inputs) {
+      if (input.is_const || input.facts.any() || algorithm_.new_value(input.name)) continue;
+      define(name, input.type, input.shape, Role::Exact);
+      algorithm_.equations.back().is_output = true;
+      algorithm_.equations.back().into = input.name;
+      return true;
+    }
+    return false;
+  }
+
+  // Exact: one tensor of the type and shape that are given.
+  enum class Role : std::uint8_t { Local, Output, Last, Exact };
+  void define(const std::string& name, ScalarType type, const std::vector<Expr>& shape, Role role) {
+    Equation equation;
     equation.name = context_.symbol(name);
-    equation.type = random_.pick(types_);
-    equation.shape = random_shape();
-    equation.is_output = last || random_.chance(20);
+    equation.type = type;
+    equation.shape = shape;
+    equation.is_output = role == Role::Output || role == Role::Last;
+    const bool last = role == Role::Last;
     vars_.clear();
     for (std::size_t i = 0; i < equation.shape.size(); ++i) {
       equation.indices.push_back(context_.symbol("i" + std::to_string(i)));
       vars_.push_back({context_.var(equation.indices.back()), equation.shape[i]});
     }
+    vars_.insert(vars_.end(), loop_vars_.begin(), loop_vars_.end());
     const int choice = random_.between(0, 99);
     bool huge_view = false;
-    if (!last && random_.chance(8))
+    if (role == Role::Exact)
+      equation.value = choice < 70 || type == ScalarType::Bool ? value(type, options_.max_depth)
+                                                               : make_fold(type);
+    else if (!last && random_.chance(8))
       huge_view = make_view(equation);
     else if (choice < 40)
       equation.value = value(equation.type, options_.max_depth);
@@ -367,7 +411,7 @@ class Generator {
       fold.monoid = pick_monoid(equation.type, types);
     const std::vector<Expr> base = make_values(types, 2);
     const std::vector<BoundVar> outer = vars_;
-    vars_.clear();
+    vars_ = loop_vars_;
     const Ranges ranges = make_ranges();
     Expr guard = context_.boolean(true);
     std::vector<Expr> at;
@@ -642,6 +686,7 @@ class Generator {
   std::vector<TensorInfo> tensors_;
   std::vector<Input> fact_tensors_;
   std::vector<BoundVar> vars_;
+  std::vector<BoundVar> loop_vars_;  // of the loops around
   Algorithm algorithm_;
 };
 
@@ -649,30 +694,6 @@ class Generator {
 
 Algorithm random_algorithm(Context& context, std::uint64_t seed, const GenerateOptions& options) {
   return Generator(context, seed, options).run();
-}
-
-std::optional<Bindings> random_bindings(const Algorithm& algorithm, std::uint64_t seed,
-                                        std::int64_t limit) {
-  constexpr std::int64_t kFavoured[] = {0, 1, 2, 3, 5, 7, 8, 11, 13, 16, 17, 31, 61, 127};
-  Random random(seed);
-  for (int attempt = 0; attempt < 64; ++attempt) {
-    Bindings bindings;
-    for (const ExtentDecl& extent : algorithm.extents) {
-      const std::int64_t most = std::min(extent.max.value_or(INT64_MAX), extent.min + limit);
-      std::int64_t size = random.chance(70)
-                              ? kFavoured[random.between(0, 13)]
-                              : static_cast<std::int64_t>(random.next() >> 1) % (limit + 1);
-      size = std::clamp(size, extent.min, std::max(extent.min, most));
-      size = floor_div(size, extent.multiple_of) * extent.multiple_of;
-      if (size < extent.min) size += extent.multiple_of;
-      bindings[extent.name] = size;
-      if (extent.max && size > *extent.max) return std::nullopt;
-    }
-    const bool good = std::all_of(algorithm.requirements.begin(), algorithm.requirements.end(),
-                                  [&](Expr r) { return evaluate_extents(r, bindings) != 0; });
-    if (good) return bindings;
-  }
-  return std::nullopt;
 }
 
 }  // namespace tilewright::ir

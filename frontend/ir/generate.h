@@ -25,6 +25,8 @@ struct GenerateOptions {
   bool defined = true;
   // Extents with ranges, `requires`, names with dots: off where a test binds sizes of its own choice.
   bool declarations = true;
+  bool loops = true;
+  bool in_place = true;
   // Types of tensors; empty: all but index.
   std::vector<ScalarType> types;
 };

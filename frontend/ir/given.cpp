@@ -121,6 +121,9 @@ Result<std::int64_t> count_cells(const Algorithm& algorithm, const Bindings& bin
     for (const TensorPart& part : equation.tensors())
       if (locals || equation.is_output)
         TILEWRIGHT_CHECK_OK(add(part.name, equation.shape, equation.span));
+  for (const Loop& loop : algorithm.loops)
+    for (const Carry& carry : loop.carries)
+      if (locals) TILEWRIGHT_CHECK_OK(add(carry.name, *algorithm.shape_of(carry.name), loop.span));
   return total;
 }
 

@@ -21,6 +21,10 @@ class Inliner {
     for (const ExtentDecl& e : caller.extents) taken_.insert(e.name);
     for (const Input& i : caller.inputs) taken_.insert(i.name);
     for (const Equation& e : caller.equations) taken_.insert(e.name);
+    for (const Loop& loop : caller.loops) {
+      taken_.insert(loop.var);
+      for (const Carry& carry : loop.carries) taken_.insert(carry.name);
+    }
     for (Symbol result : call.results) taken_.insert(result);
   }
 
@@ -37,6 +41,7 @@ class Inliner {
         out.requirements.push_back(moved);
     }
     for (const Equation& equation : callee_.equations) out.equations.push_back(moved(equation));
+    for (const Loop& loop : callee_.loops) out.loops.push_back(moved(loop));
     return out;
   }
 
@@ -118,7 +123,44 @@ class Inliner {
         names_[equation.name] = context_.symbol(path + std::string(equation.name.text()));
     for (const Equation& equation : callee_.equations)
       for (const TensorPart& part : equation.parts) names_[part.name] = part_name(equation, part);
+    for (const Loop& loop : callee_.loops) {
+      names_[loop.var] = context_.symbol(path + std::string(loop.var.text()));
+      extents_[loop.var] = context_.extent(names_[loop.var]);
+      for (const Carry& carry : loop.carries)
+        names_[carry.name] = context_.symbol(path + std::string(carry.name.text()));
+    }
+    return start_tensors();
+  }
+
+  // A loop carries on from tensors, so an argument that is a part of one has to be an equation first.
+  Result<Ok> start_tensors() const {
+    for (const Loop& loop : callee_.loops)
+      for (const Carry& carry : loop.carries)
+        for (Symbol tensor : {carry.start, carry.next}) {
+          const auto argument = arguments_.find(tensor);
+          if (argument == arguments_.end() || argument->second->leading.empty()) continue;
+          return mismatch(
+              "a loop of " + shown(callee_.name) + " carries on from " + shown(tensor) +
+                  ", for which a part of " + shown(argument->second->tensor) + " is given",
+              "name the part: `view part[i] = w[0, i]`, and give that", argument->second->span);
+        }
     return Ok{};
+  }
+
+  Symbol tensor_name(Symbol name) const {
+    const auto argument = arguments_.find(name);
+    return argument == arguments_.end() ? names_.at(name) : argument->second->tensor;
+  }
+
+  Loop moved(const Loop& loop) const {
+    Loop out = loop;
+    out.var = names_.at(loop.var);
+    out.trips = move(loop.trips);
+    if (loop.condition) out.condition = move(loop.condition);
+    out.span = call_.span;
+    for (Carry& carry : out.carries)
+      carry = {names_.at(carry.name), tensor_name(carry.start), tensor_name(carry.next)};
+    return out;
   }
 
   Symbol part_name(const Equation& equation, const TensorPart& part) const {
@@ -166,6 +208,7 @@ class Inliner {
     Equation out = equation;
     out.name = names_.at(equation.name);
     out.is_output = false;
+    out.into = {};
     out.span = call_.span;
     for (Symbol& index : out.indices) index = bound(index);
     for (Expr& extent : out.shape) extent = move(extent);

@@ -30,6 +30,7 @@ struct Call {
 
 struct Inlined {
   std::vector<Equation> equations;
+  std::vector<Loop> loops;  // over these equations
   std::vector<Expr> requirements;  // of the callee, where the caller does not have them already
 };
 

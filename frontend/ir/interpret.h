@@ -35,14 +35,14 @@ struct InterpretOptions {
   std::int64_t step_limit = std::int64_t{1} << 40;  // scalar operations before a diagnostic
 };
 
-// Every equation's tensor, locals included. Inputs must have the declared types and the bound
+// Every equation's tensor, locals included; of a loop's body what the last iteration gave, if there was one. Inputs must have the declared types and the bound
 // shapes, and the bindings must satisfy ranges and `requires`; otherwise a diagnostic (E08xx).
 Result<TensorMap> interpret(const Algorithm& algorithm, const Bindings& bindings,
                             const TensorMap& inputs, const InterpretOptions& options = {});
 
 // A cell's real value and how far a conforming program may be from it (infinity: no claim).
 struct BoundedTensor {
-  Tensor value;               // in reals
+  Tensor value;  // in reals
   std::vector<double> bound;  // same layout, absolute
 };
 Result<std::map<Symbol, BoundedTensor>> interpret_with_bound(const Algorithm& algorithm,

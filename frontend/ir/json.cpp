@@ -224,6 +224,25 @@ Json monoid_json(const MonoidDecl& monoid) {
   return out;
 }
 
+Json loop_json(const Loop& loop) {
+  Json out = Json::object();
+  out.set("var", loop.var.text());
+  out.set("trips", to_json(loop.trips));
+  if (loop.condition) out.set("while", to_json(loop.condition));
+  Json carries = Json::array();
+  for (const Carry& carry : loop.carries) {
+    Json one = Json::object();
+    one.set("name", carry.name.text());
+    one.set("start", carry.start.text());
+    one.set("next", carry.next.text());
+    carries.push(std::move(one));
+  }
+  out.set("carry", std::move(carries));
+  out.set("first", static_cast<std::int64_t>(loop.first));
+  out.set("last", static_cast<std::int64_t>(loop.last));
+  return out;
+}
+
 }  // namespace
 
 Json to_json(const Algorithm& algorithm) {
@@ -253,6 +272,7 @@ Json to_json(const Algorithm& algorithm) {
     one.set("indices", std::move(indices));
     one.set("output", equation.is_output);
     if (equation.is_view) one.set("view", true);
+    if (equation.into.valid()) one.set("into", equation.into.text());
     if (!equation.parts.empty()) {
       Json parts = Json::array();
       for (const TensorPart& part : equation.parts) {
@@ -267,6 +287,11 @@ Json to_json(const Algorithm& algorithm) {
     equations.push(std::move(one));
   }
   json.set("equations", std::move(equations));
+  if (!algorithm.loops.empty()) {
+    Json loops = Json::array();
+    for (const Loop& loop : algorithm.loops) loops.push(loop_json(loop));
+    json.set("loops", std::move(loops));
+  }
   return json;
 }
 
@@ -287,11 +312,29 @@ class AlgorithmReader : public DeclarationReader {
            list(*this, json, "shape", out.shape) && list(*this, json, "indices", out.indices) &&
            member(*this, json, "output", out.is_output) &&
            (!json.find("view") || member(*this, json, "view", out.is_view)) &&
+           (!json.find("into") || member(*this, json, "into", out.into)) &&
            (!json.find("parts") || list(*this, json, "parts", out.parts)) &&
            member(*this, json, "value", out.value);
   }
   bool read(const Json& json, TensorPart& out) {
     return member(*this, json, "name", out.name) && member(*this, json, "type", out.type);
+  }
+  bool read(const Json& json, Carry& out) {
+    return member(*this, json, "name", out.name) && member(*this, json, "start", out.start) &&
+           member(*this, json, "next", out.next);
+  }
+  bool read(const Json& json, Loop& out) {
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+    if (!member(*this, json, "var", out.var) || !member(*this, json, "trips", out.trips) ||
+        (json.find("while") && !member(*this, json, "while", out.condition)) ||
+        !list(*this, json, "carry", out.carries) || !member(*this, json, "first", first) ||
+        !member(*this, json, "last", last))
+      return false;
+    if (first < 0 || last < 0) return refuse("the equations of a loop are counted from 0");
+    out.first = static_cast<std::size_t>(first);
+    out.last = static_cast<std::size_t>(last);
+    return true;
   }
   bool read(const Json& json, MonoidDecl& out) {
     return member(*this, json, "name", out.name) && list(*this, json, "fields", out.fields) &&
@@ -305,7 +348,9 @@ class AlgorithmReader : public DeclarationReader {
            list(*this, json, "extents", out.extents) &&
            list(*this, json, "requirements", out.requirements) &&
            (!json.find("monoids") || list(*this, json, "monoids", out.monoids)) &&
-           list(*this, json, "inputs", out.inputs) && list(*this, json, "equations", out.equations);
+           list(*this, json, "inputs", out.inputs) &&
+           list(*this, json, "equations", out.equations) &&
+           (!json.find("loops") || list(*this, json, "loops", out.loops));
   }
 };
 

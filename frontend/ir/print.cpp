@@ -214,7 +214,36 @@ std::string print_equation(const Equation& equation) {
       (out += i ? ", " : "(") += type_text(equation.parts[i].type);
     out += ')';
   }
+  if (equation.into.valid()) (out += " into ") += equation.into.text();
   return (out += " = ") += print(equation.value);
+}
+
+std::string print_loop(const Loop& loop) {
+  std::string out = "loop " + std::string(loop.var.text()) + " < ";
+  ExprPrinter trips;
+  trips.print(loop.trips, op_info(OpCode::Lt).precedence + 1);
+  out += trips.take();
+  if (loop.condition) out += " while " + print(loop.condition);
+  for (std::size_t i = 0; i < loop.carries.size(); ++i) {
+    const Carry& carry = loop.carries[i];
+    out += (i ? ", " : " carry ") + std::string(carry.name.text()) + " = " +
+           std::string(carry.start.text()) + " then " + std::string(carry.next.text());
+  }
+  return out + " {";
+}
+
+// Equations with the loops around them opened and closed.
+void print_equations(const Algorithm& algorithm, TextWriter& writer) {
+  std::size_t next = 0;
+  std::vector<const Loop*> open;
+  for (std::size_t i = 0; i < algorithm.equations.size(); ++i) {
+    for (; next < algorithm.loops.size() && algorithm.loops[next].first == i; ++next) {
+      open.push_back(&algorithm.loops[next]);
+      writer.open(print_loop(*open.back()));
+    }
+    writer.line(print_equation(algorithm.equations[i]));
+    for (; !open.empty() && open.back()->last == i + 1; open.pop_back()) writer.close("}");
+  }
 }
 
 void print_monoid(const MonoidDecl& monoid, TextWriter& writer) {
@@ -248,9 +277,12 @@ std::string print(const Algorithm& algorithm) {
   writer.open(head + ") {");
   for (Expr requirement : algorithm.requirements) writer.line("requires " + print(requirement));
   for (const Input& input : algorithm.inputs)
-    writer.line((input.is_const ? "const input " : "input ") + std::string(input.name.text()) +
-                " : " + print_tensor_type(input.type, input.shape) + print_facts(input.facts));
-  for (const Equation& equation : algorithm.equations) writer.line(print_equation(equation));
+    writer.line((input.is_const                    ? "const input "
+                 : algorithm.new_value(input.name) ? "inout "
+                                                   : "input ") +
+                std::string(input.name.text()) + " : " +
+                print_tensor_type(input.type, input.shape) + print_facts(input.facts));
+  print_equations(algorithm, writer);
   writer.close("}");
   return writer.take();
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `p[i, k < K] = sort(j < N) x[i, j]`: where the k-th of the values in ascending order stands, of equal ones the
-// first first, NaNs last. It is stated by what it means: the rank of each value is the number of those before it,
-// and `p` is the inverse of the ranks.
+// first first, NaNs last. It is stated as a merge sort: a loop over runs that double, each of which a recurrence
+// merges from two. Law: the places are those of a stable sort (tests/unit/frontend/ir/folds_test.cpp).
 #pragma once
 
 #include <vector>
@@ -24,7 +24,11 @@ struct Sort {
   bool descending = false;
 };
 
-// The equations `p.rank` and `p`. Precondition: the value is a number.
-std::vector<Equation> sort_equations(Context& context, const Sort& sort);
+// A loop over runs that double, and `p`. Precondition: the value is a number.
+struct SortedEquations {
+  std::vector<Equation> equations;
+  std::vector<Loop> loops;  // over these equations
+};
+SortedEquations sort_equations(Context& context, const Sort& sort);
 
 }  // namespace tilewright::ir

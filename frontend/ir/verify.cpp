@@ -22,6 +22,12 @@
 //               constant lies on the grid of its type; the value has the declared type.
 //   depth       at most kMaxNesting levels.
 //   divisors    no integer division or modulus by a constant zero.
+//   into        an output of one tensor, outside of loops, into an input of its type and shape of which nothing
+//               is declared; one for each input.
+//   loops       their runs of equations are not empty and lie in one another or apart; the number of iterations is
+//               as a bound, over extents and the variables of loops around; the condition is a bool over what
+//               is known before an iteration. What is carried starts from a known tensor, goes on with one that
+//               is known in the body, and all have one type and shape. No output in a body.
 //   outputs     at least one.
 #include "frontend/ir/verify.h"
 
@@ -34,6 +40,7 @@
 #include "frontend/ir/monoid_laws.h"
 #include "frontend/ir/reduction.h"
 #include "frontend/ir/text.h"
+#include "frontend/ir/verify_storage.h"
 #include "frontend/ir/walk.h"
 
 namespace tilewright::ir {
@@ -70,7 +77,7 @@ class Verifier {
       verify_facts(input);
       tensors_[input.name] = {input.type, input.shape.size()};
     }
-    for (const Equation& equation : algorithm_.equations) verify_equation(equation);
+    verify_equations();
     if (algorithm_.outputs().empty())
       out_.push_back(finding(Code::NoOutput, "the algorithm has no output",
                              "write `output` before the equations to keep"));
@@ -95,7 +102,9 @@ class Verifier {
                algorithm_.monoids.begin(), algorithm_.monoids.end(),
                [&](const MonoidDecl& m) { return missing(m.identity) || missing(m.combine); }) ||
            std::any_of(algorithm_.equations.begin(), algorithm_.equations.end(),
-                       [&](const Equation& e) { return !e.value || missing(e.shape); });
+                       [&](const Equation& e) { return !e.value || missing(e.shape); }) ||
+           std::any_of(algorithm_.loops.begin(), algorithm_.loops.end(),
+                       [](const Loop& l) { return !l.trips; });
   }
 
   void enter(Symbol declaration, Span span) {
@@ -195,35 +204,9 @@ class Verifier {
   }
 
   void verify_facts(const Input& input) {
-    const Facts& facts = input.facts;
-    if (!facts.any() && !facts.clamp && !facts.assumed) return;
-    const std::string name = in_backticks(input.name.text());
-    auto refuse = [&](std::string message, std::string remedy) {
-      Diagnostic d = finding(Code::FactForm, std::move(message), std::move(remedy));
-      d.span = input.span;
-      out_.push_back(std::move(d));
-    };
-    if (!is_integer(input.type))
-      return refuse("a fact about the values of " + name + ", which is no tensor of integers",
-                    "declare facts of what others use as indices");
-    if (is_packed(input.type))
-      return refuse("a fact about the values of " + name + ", whose elements share bytes",
-                    "declare none: the type itself bounds the values");
-    if (!facts.any() || (facts.clamp && !facts.lower))
-      return refuse(facts.clamp ? "`clamp` of " + name + " without a range"
-                                : "`assumed` of " + name + " without a fact",
-                    "write the range, as in `range 0 .. N clamp`");
-    if ((facts.monotone || facts.injective) && input.shape.empty())
-      return refuse("an order of the values of " + name + ", which has one",
-                    "declare it of a tensor with a dimension");
-    if (facts.injective && (!facts.lower || facts.clamp))
-      return refuse("`injective` of " + name +
-                        (facts.clamp ? " with `clamp`, which may join values" : " without a range"),
-                    "write `range 0 .. N injective`");
-    if (facts.clamp && facts.assumed)
-      return refuse("`clamp` of " + name + " is done, not assumed", "drop one of the two");
-    if (!facts.lower) return;
-    for (Expr bound : {facts.lower, facts.upper}) verify_shape(bound);
+    if (auto wrong = wrong_facts(input)) return out_.push_back(std::move(*wrong));
+    if (!input.facts.lower) return;
+    for (Expr bound : {input.facts.lower, input.facts.upper}) verify_shape(bound);
   }
 
   // Reads and constants under selects.
@@ -245,6 +228,111 @@ class Verifier {
   void verify_shape(Expr extent) {
     verify_names(extent, {});
     require_affine(extent, false, "the extent");
+    walk(extent, [&](Expr e) {
+      const auto* name = e.as<Extent>();
+      if (name && loop_vars_.contains(name->name))
+        report(e, finding(Code::ExtentsOnly,
+                          in_backticks(name->name.text()) + " changes from iteration to iteration",
+                          "give all iterations one shape, and `select` what is used of it"));
+    });
+  }
+
+  void verify_equations() {
+    std::size_t next = 0;
+    std::vector<std::size_t> open;
+    for (std::size_t i = 0; i < algorithm_.equations.size(); ++i) {
+      for (; next < algorithm_.loops.size() && algorithm_.loops[next].first == i; ++next) {
+        if (!open_loop(next, open)) return;
+        open.push_back(next);
+      }
+      verify_equation(algorithm_.equations[i]);
+      if (!open.empty() && algorithm_.equations[i].is_output)
+        misplaced(algorithm_.equations[i].name, algorithm_.equations[i].span,
+                  " is an output of a loop's body", "carry it, and give it out after the loop");
+      for (; !open.empty() && algorithm_.loops[open.back()].last == i + 1; open.pop_back())
+        close_loop(open.back());
+    }
+    if (next != algorithm_.loops.size()) misplaced_loop(algorithm_.loops[next]);
+  }
+
+  void misplaced(Symbol name, Span span, std::string_view what, std::string remedy) {
+    Diagnostic d =
+        finding(Code::LoopForm, in_backticks(name.text()) + std::string(what), std::move(remedy));
+    d.span = span;
+    out_.push_back(std::move(d));
+  }
+  void misplaced_loop(const Loop& loop) {
+    misplaced(loop.var, loop.span, " is the variable of a loop without equations, or across others",
+              "give the loop a run of equations that lies inside of others or apart");
+  }
+
+  bool open_loop(std::size_t index, const std::vector<std::size_t>& open) {
+    const Loop& loop = algorithm_.loops[index];
+    if (loop.last <= loop.first || loop.last > algorithm_.equations.size() ||
+        (!open.empty() && loop.last > algorithm_.loops[open.back()].last)) {
+      misplaced_loop(loop);
+      return false;
+    }
+    declare(loop.var, "the variable of the loop", loop.span);
+    enter(loop.var, loop.span);
+    verify_names(loop.trips, {});
+    require_affine(loop.trips, true, "the number of iterations");
+    if (loop.trips.type() != ScalarType::Index)
+      report(loop.trips, finding(Code::DeclaredType, "the number of iterations is no `index`",
+                                 "write extents and integers"));
+    if (loop.carries.empty())
+      misplaced(loop.var, loop.span, " is the variable of a loop that carries nothing",
+                "write `carry h = h0 then n`");
+    extents_.insert(loop.var);
+    loop_vars_.insert(loop.var);
+    std::unordered_map<Symbol, Declared> carried;
+    for (const Carry& carry : loop.carries) {
+      declare(carry.name, "the carried tensor", loop.span);
+      const auto start = tensors_.find(carry.start);
+      if (start == tensors_.end())
+        misplaced(carry.start, loop.span, " is no tensor that is known before the loop",
+                  "start from an input or an earlier equation");
+      else
+        carried[carry.name] = start->second;
+    }
+    tensors_.insert(carried.begin(), carried.end());
+    if (!loop.condition) return true;
+    const std::unordered_set<Symbol> none;
+    verify_names(loop.condition, {&none, true});
+    verify_no_fold(loop.condition);
+    if (loop.condition.type() != ScalarType::Bool)
+      report(loop.condition, finding(Code::DeclaredType, "the condition of the loop is no `bool`",
+                                     "compare it with something"));
+    return true;
+  }
+
+  // What the body alone knows is forgotten.
+  void close_loop(std::size_t index) {
+    const Loop& loop = algorithm_.loops[index];
+    for (const Carry& carry : loop.carries) {
+      const auto next = tensors_.find(carry.next);
+      if (next == tensors_.end()) {
+        misplaced(carry.next, loop.span, " is no tensor that the body of the loop knows",
+                  "go on with a tensor that an equation of the body defines");
+        continue;
+      }
+      const auto* wanted = algorithm_.shape_of(carry.name);
+      const auto* found = algorithm_.shape_of(carry.next);
+      if (!tensors_.contains(carry.name) || !wanted || !found) continue;
+      if (*wanted == *found && algorithm_.type_of(carry.next) == algorithm_.type_of(carry.name))
+        continue;
+      misplaced(carry.next, loop.span,
+                " has another type or shape than " + in_backticks(carry.start.text()) +
+                    ", after which it is carried",
+                "give both the same");
+    }
+    for (std::size_t i = loop.first; i < loop.last; ++i)
+      for (const TensorPart& part : algorithm_.equations[i].tensors()) tensors_.erase(part.name);
+    for (std::size_t i = index + 1; i < algorithm_.loops.size(); ++i)
+      if (loop.holds(algorithm_.loops[i].first))
+        for (const Carry& carry : algorithm_.loops[i].carries) tensors_.erase(carry.name);
+    extents_.erase(loop.var);
+    loop_vars_.erase(loop.var);
   }
 
   void verify_requirement(Expr root) {
@@ -287,6 +375,7 @@ class Verifier {
                      "convert it to the declared type"));
     verify_parts(equation, fold);
     verify_view(equation);
+    if (auto wrong = wrong_into(algorithm_, equation)) out_.push_back(std::move(*wrong));
     for (const TensorPart& part : equation.tensors())
       tensors_[part.name] = {part.type, equation.indices.size()};
   }
@@ -581,6 +670,7 @@ class Verifier {
   std::unordered_map<Symbol, Span> declared_;
   std::unordered_map<Symbol, Span> index_uses_;
   std::unordered_set<Symbol> extents_;
+  std::unordered_set<Symbol> loop_vars_;  // of the loops that are open
   std::unordered_map<Symbol, Declared> tensors_;
   Span span_;
   const ExprSpans* expr_spans_ = nullptr;

@@ -102,8 +102,8 @@ Result<Arrays> Algorithm::evaluate(const Arrays& inputs, const Sizes& sizes) con
   auto run = ir::interpret(*built, bindings, tensors, options);
   if (!run.ok()) return Failed{transcript.merge(run.diagnostics())};
   Arrays outputs;
-  for (const ir::Equation* output : built->outputs())
-    outputs.emplace(output->name.text(), array_of(run->at(output->name)));
+  for (const ir::TensorPart& output : built->output_tensors())
+    outputs.emplace(output.name.text(), array_of(run->at(output.name)));
   return outputs;
 }
 

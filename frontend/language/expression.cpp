@@ -104,17 +104,74 @@ Expr prefix(const char* symbol, const Operand& a) {
   return Expr(make_node(NodeKind::Prefix, symbol, {node_of(a)}, a.where));
 }
 
-Expr fold(const char* monoid, const std::vector<RDom>& domain, const Operand& body, Where where) {
-  std::vector<NodePtr> args;
-  for (const RDom& variable : domain) args.push_back(variable.range().node());
-  args.push_back(node_of(body));
-  return Expr(make_node(NodeKind::Fold, monoid, std::move(args), where));
+namespace {
+
+std::vector<NodePtr> nodes_of(const std::vector<Operand>& operands) {
+  std::vector<NodePtr> out;
+  for (const Operand& operand : operands) out.push_back(node_of(operand));
+  return out;
 }
 
-Expr fold_or_apply(const char* name, const Expr& a, const Operand& b, Where where) {
-  const NodeKind kind = range_of(a.node()) ? NodeKind::Fold : NodeKind::Call;
-  return Expr(make_node(kind, name, {node_of(Operand(a, where)), node_of(b)}, where));
+}  // namespace
+
+NodePtr make_fold(std::string_view text, FoldForm form, Where where, DeclarationPtr declaration) {
+  std::vector<NodePtr> args;
+  for (auto* list : {&form.ranges, &form.terms, &form.where, &form.on_empty, &form.base, &form.at,
+                     &form.state}) {
+    for (NodePtr& node : *list)
+      if (!node)
+        node = mistake(Code::EmptyExpression, "an `Expr` without a value is used",
+                       "give it a value before it is used", where);
+    args.insert(args.end(), list->begin(), list->end());
+  }
+  const NodePtr made =
+      make_node(NodeKind::Fold, text, std::move(args), where, std::move(declaration));
+  if (made->kind == NodeKind::Mistake) return made;
+  auto out = std::make_shared<Node>(*made);
+  out->fold = std::make_shared<const FoldForm>(std::move(form));
+  return out;
 }
+
+Reduction fold(const char* monoid, const std::vector<RDom>& domain, const Values& terms,
+               Where where) {
+  FoldForm form;
+  for (const RDom& variable : domain) form.ranges.push_back(variable.range().node());
+  form.terms = nodes_of(terms.list());
+  return Reduction(make_fold(monoid, std::move(form), where));
+}
+
+Reduction fold_or_apply(const char* name, const Expr& a, const Operand& b, Where where) {
+  if (range_of(a.node())) return fold(name, {RDom(a, where)}, Values({b}), where);
+  return Reduction(
+      make_node(NodeKind::Call, name, {node_of(Operand(a, where)), node_of(b)}, where));
+}
+
+Reduction scan(const char* monoid, const Var& along, const Values& terms, Where where) {
+  FoldForm form;
+  form.kind = FoldForm::Kind::Scan;
+  form.ranges = {leaf(NodeKind::Name, along.name(), where)};
+  form.terms = nodes_of(terms.list());
+  return Reduction(make_fold(monoid, std::move(form), where));
+}
+
+namespace {
+
+// The same fold with a change; a Mistake where it is none.
+template <class F>
+Reduction changed(const Reduction& fold, const char* what, Where where, F&& change) {
+  const NodePtr& node = fold.node();
+  if (!node || !node->fold) {
+    if (node && node->kind == NodeKind::Mistake) return fold;
+    return Reduction(mistake(
+        Code::FoldForm, in_backticks(what) + " of something that is no reduction",
+        "write it after a reduction, as in `sum(k, x(k))." + std::string(what) + "(...)`", where));
+  }
+  FoldForm form = *node->fold;
+  change(form);
+  return Reduction(make_fold(node->text, std::move(form), node->where, node->declaration));
+}
+
+}  // namespace
 
 }  // namespace detail
 
@@ -141,12 +198,17 @@ Expr::Expr(const RDom& var, Where where)
 Expr::Expr(const Extent& extent, Where where)
     : node_(detail::make_node(NodeKind::Extent, {}, {}, where, extent.declaration_)) {}
 
+Expr::Expr(const Loop& loop, Where where)
+    : node_(detail::make_node(NodeKind::Extent, {}, {}, where, loop.state_->declaration)) {}
+
+Expr::Expr(const State& state, Where where)
+    : node_(detail::leaf(NodeKind::Name, state.name(), where)) {}
+
 Expr::Expr(const Tensor& scalar, Where where) : Expr(scalar.element({}, where), where) {}
 
 Expr::Expr(const Ref& read, Where where) {
-  using Kind = detail::Declaration::Kind;
   const detail::Declaration& tensor = *read.declaration_;
-  if (tensor.kind == Kind::Equation && !tensor.is_defined) {
+  if (!tensor.known()) {
     node_ = detail::mistake(Code::UsedBeforeDefinition,
                             in_backticks(tensor.name) + " is read before it is defined",
                             "assign to an element of it first", where);
@@ -159,6 +221,60 @@ Expr::Expr(const Ref& read, Where where) {
 
 Expr Type::operator()(Operand value, Where where) const {
   return detail::apply(name_, {value}, where);
+}
+
+Reduction Reduction::where(Operand condition, Where at) const {
+  return detail::changed(*this, "where", at, [&](detail::FoldForm& form) {
+    detail::NodePtr node = detail::node_of(condition);
+    // A second condition holds as well.
+    if (!form.where.empty())
+      node = detail::make_node(NodeKind::Infix, "&&", {form.where[0], node}, at);
+    form.where = {node};
+  });
+}
+
+Reduction Reduction::on_empty(Values values, Where at) const {
+  return detail::changed(*this, "on_empty", at, [&](detail::FoldForm& form) {
+    form.on_empty = detail::nodes_of(values.list());
+  });
+}
+
+Reduction Reduction::at(std::vector<Operand> cell, Where at) const {
+  return detail::changed(*this, "at", at, [&](detail::FoldForm& form) {
+    form.at = detail::nodes_of(cell);
+    form.has_at = true;
+  });
+}
+
+Reduction scan(const Var& along, std::vector<State::Start> state, Values terms, Where where) {
+  detail::FoldForm form;
+  form.kind = detail::FoldForm::Kind::Scan;
+  form.ranges = {detail::leaf(NodeKind::Name, along.name(), where)};
+  form.terms = detail::nodes_of(terms.list());
+  for (const State::Start& start : state) {
+    form.state.push_back(detail::leaf(NodeKind::Name, start.name, start.value.where));
+    form.base.push_back(detail::node_of(start.value));
+  }
+  return Reduction(detail::make_fold({}, std::move(form), where));
+}
+
+Reduction update(Values base, const Reduction& terms, Where where) {
+  return detail::changed(terms, "update", where, [&](detail::FoldForm& form) {
+    form.kind = detail::FoldForm::Kind::Update;
+    form.base = detail::nodes_of(base.list());
+  });
+}
+
+Reduction sort(const RDom& variable, Operand value, Where where) {
+  return detail::fold("sort", {variable}, Values({value}), where);
+}
+
+Reduction sort_descending(const RDom& variable, Operand value, Where where) {
+  return detail::fold("sort_descending", {variable}, Values({value}), where);
+}
+
+Expr Element::field_of(const std::string& field, Where where) const {
+  return Expr(detail::leaf(NodeKind::Name, name_ + "." + field, where));
 }
 
 namespace {

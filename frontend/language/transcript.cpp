@@ -18,13 +18,36 @@ bool usable_name(const std::string& text) { return is_name(text) && !ir::is_rese
 
 }  // namespace
 
-Transcript::Transcript(const AlgorithmState& algorithm) : algorithm_(algorithm) {
+Transcript::Transcript(const AlgorithmState& root) : root_(root), algorithm_(&root) {
+  gather(root);
   // A name that nothing declares: what stands for a mistake must be unknown to the reader.
   const auto taken = [&] {
-    return std::any_of(algorithm.declarations.begin(), algorithm.declarations.end(),
-                       [&](const DeclarationPtr& d) { return d->name.starts_with(unknown_); });
+    return std::any_of(all_.begin(), all_.end(), [&](const AlgorithmState* a) {
+      return std::any_of(a->declarations.begin(), a->declarations.end(),
+                         [&](const DeclarationPtr& d) { return d->name.starts_with(unknown_); });
+    });
   };
   while (taken()) unknown_ += '_';
+  for (const AlgorithmState* one : all_) {
+    algorithm_ = one;
+    for (const auto& declared : one->monoids)
+      statement(declared->declaration->where,
+                "the reduction " + in_backticks(declared->declaration->name),
+                [&] { monoid(*declared); });
+  }
+  for (const AlgorithmState* one : all_) algorithm(*one);
+}
+
+void Transcript::gather(const AlgorithmState& algorithm) {
+  if (std::find(all_.begin(), all_.end(), &algorithm) != all_.end()) return;
+  for (const Definition& definition : algorithm.definitions)
+    if (definition.call && definition.call->callee.get() != &algorithm)
+      gather(*definition.call->callee);
+  if (std::find(all_.begin(), all_.end(), &algorithm) == all_.end()) all_.push_back(&algorithm);
+}
+
+void Transcript::algorithm(const AlgorithmState& algorithm) {
+  algorithm_ = &algorithm;
   using Kind = Declaration::Kind;
   statement(algorithm.where, {}, [&] { header(); });
   for (const DeclarationPtr& declared : algorithm.declarations)
@@ -37,21 +60,127 @@ Transcript::Transcript(const AlgorithmState& algorithm) : algorithm_(algorithm) 
       text_ += "requires ";
       expr(node_of(requirement));
     });
+  for (const Definition& defined : algorithm.definitions) {
+    const std::string name = in_backticks(defined.declaration->name);
+    if (defined.begins)
+      statement(defined.where, "the loop over " + name,
+                [&] { begin_loop(*defined.begins, defined.where); });
+    else if (defined.ends)
+      statement(defined.where, "the end of the loop over " + name, [&] { text_ += '}'; });
+    else if (defined.call)
+      statement(defined.where, "the call for " + name, [&] { call(defined); });
+    else
+      statement(defined.where, "the definition of " + name, [&] { definition(defined); });
+  }
   for (const Definition& defined : algorithm.definitions)
-    statement(defined.where, "the definition of " + in_backticks(defined.declaration->name),
-              [&] { definition(defined); });
+    if (defined.begins && !defined.begins->ended) text_ += "}\n";
   text_ += "}\n";
   undefined();
   for (const Diagnostic& mistake : algorithm.mistakes)
     mistakes_.emplace_back(text_.size(), mistake);
 }
 
+void Transcript::monoid(const MonoidState& monoid) {
+  text_ += "monoid ";
+  name(monoid.declaration->name, "a reduction", monoid.declaration->where);
+  text_ += '(';
+  for (std::size_t i = 0; i < monoid.fields.size(); ++i) {
+    if (i > 0) text_ += ", ";
+    name(monoid.fields[i].name, "a field", monoid.declaration->where);
+    text_ += " : ";
+    type(monoid.fields[i].type.name(), monoid.declaration->where);
+  }
+  text_ += monoid.commutative ? ") commutative { identity " : ") { identity ";
+  std::vector<NodePtr> nodes;
+  for (const Operand& value : monoid.identity) nodes.push_back(node_of(value));
+  list(nodes);
+  text_ += " combine(" + monoid.left + ", " + monoid.right + ") = ";
+  nodes.clear();
+  for (const Operand& value : monoid.combine) nodes.push_back(node_of(value));
+  if (nodes.empty()) {
+    report(Code::NeverDefined,
+           in_backticks(monoid.declaration->name) + " does not say what two elements combine to",
+           "write `" + monoid.declaration->name + "(a, b) = {...}`", monoid.declaration->where);
+    // Something in its place, so that the rest is read.
+    for (const Operand& value : monoid.identity) nodes.push_back(node_of(value));
+  }
+  piece(monoid.combined, [&] { list(nodes); });
+  text_ += " }";
+}
+
+void Transcript::tensor_name(const Declaration* tensor, Where where) {
+  if (!tensor) {
+    report(Code::LoopForm, "the loop does not say what a carried tensor is next",
+           "write `l.next(h, n)`", where);
+    return placeholder();
+  }
+  piece(where, [&] {
+    if (!owned(*tensor, where)) return;
+    name(tensor->name, "a tensor", tensor->where);
+  });
+}
+
+void Transcript::begin_loop(const LoopState& loop, Where where) {
+  text_ += "loop ";
+  name(loop.declaration->name, "the variable of a loop", where);
+  text_ += " < ";
+  expr(node_of(*loop.trips));
+  if (loop.condition) {
+    text_ += " while ";
+    expr(node_of(*loop.condition));
+  }
+  for (std::size_t i = 0; i < loop.carries.size(); ++i) {
+    const LoopState::Carry& carry = loop.carries[i];
+    text_ += i ? ", " : " carry ";
+    tensor_name(carry.tensor.get(), carry.where);
+    text_ += " = ";
+    tensor_name(carry.start.get(), carry.where);
+    text_ += " then ";
+    tensor_name(carry.next.get(), carry.where);
+  }
+  if (loop.carries.empty())
+    report(Code::LoopForm,
+           "the loop over " + in_backticks(loop.declaration->name) + " carries nothing",
+           "carry what an iteration gives to the next: `Tensor h = l.carry(\"h\", start)`", where);
+  text_ += " {";
+  if (!loop.ended)
+    report(Code::LoopForm,
+           "the loop over " + in_backticks(loop.declaration->name) + " does not end",
+           "write `end()` after its equations", where);
+}
+
+void Transcript::call(const Definition& definition) {
+  const CallState& call = *definition.call;
+  if (call.results[0]->is_output) text_ += "output ";
+  for (std::size_t i = 0; i < call.results.size(); ++i) {
+    if (i > 0) text_ += ", ";
+    tensor_name(call.results[i].get(), definition.where);
+  }
+  text_ += " = " + call.callee->owner->name + '(';
+  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+    const CallState::Passed& argument = call.arguments[i];
+    if (i > 0) text_ += ", ";
+    piece(argument.where, [&] {
+      name(argument.input, "an input", argument.where);
+      text_ += " = ";
+      tensor_name(argument.tensor.get(), argument.where);
+      if (argument.indices.empty()) return;
+      text_ += '[';
+      std::vector<NodePtr> nodes;
+      for (const Operand& index : argument.indices) nodes.push_back(node_of(index));
+      list(nodes);
+      text_ += ']';
+    });
+  }
+  text_ += ')';
+}
+
 void Transcript::header() {
   text_ += "algorithm ";
-  name(algorithm_.owner->name, "the algorithm", algorithm_.where);
+  name(algorithm_->owner->name, "the algorithm", algorithm_->where);
   text_ += '(';
   bool first = true;
-  for (const DeclarationPtr& declared : algorithm_.declarations) {
+  for (const DeclarationPtr& declared : algorithm_->declarations) {
     if (declared->kind != Declaration::Kind::Extent) continue;
     if (!first) text_ += ", ";
     first = false;
@@ -67,7 +196,7 @@ void Transcript::header() {
 }
 
 void Transcript::input(const Declaration& input) {
-  text_ += "input ";
+  text_ += input.what == "inout" ? "inout " : input.what == "const" ? "const input " : "input ";
   name(input.name, "an input", input.where);
   text_ += " : ";
   type(input.type, input.where);
@@ -77,11 +206,19 @@ void Transcript::input(const Declaration& input) {
     piece(input.shape[i].where, [&] { expr(node_of(input.shape[i])); });
   }
   text_ += ']';
+  if (!input.values.empty()) {
+    text_ += " range ";
+    expr(node_of(input.values[0]));
+    text_ += " .. ";
+    expr(node_of(input.values[1]));
+  }
+  for (const char* word : {" clamp", " monotone", " injective", " permutation", " assumed"})
+    if (input.facts.find(word) != std::string::npos) text_ += word;
 }
 
 void Transcript::definition(const Definition& definition) {
   const Declaration& tensor = *definition.declaration;
-  if (tensor.is_output) text_ += "output ";
+  text_ += tensor.is_output ? "output " : tensor.what == "view" ? "view " : "";
   piece(definition.where, [&] { name(tensor.name, "a tensor", tensor.where); });
   text_ += '[';
   for (std::size_t i = 0; i < definition.indices.size(); ++i) {
@@ -93,10 +230,14 @@ void Transcript::definition(const Definition& definition) {
     text_ += " : ";
     type(tensor.type, tensor.where);
   }
+  if (tensor.into) {
+    text_ += " into ";
+    tensor_name(tensor.into.get(), tensor.where);
+  }
   text_ += " = ";
-  const NodePtr value = node_of(definition.value);
+  const NodePtr value = node_of(*definition.value);
   // A fold stands at the root without parentheses.
-  piece(definition.value.where,
+  piece(definition.value->where,
         [&] { value->kind == NodeKind::Fold ? fold(*value) : expr(value); });
 }
 
@@ -187,13 +328,50 @@ void Transcript::infix(const Node& node) {
 }
 
 void Transcript::fold(const Node& node) {
-  text_ += node.text + '(';
-  for (std::size_t i = 0; i + 1 < node.args.size(); ++i) {
-    if (i > 0) text_ += ", ";
-    range(node.args[i]);
+  const FoldForm& form = *node.fold;
+  if (node.declaration && !owned(*node.declaration, node.where)) return;
+  if (form.kind == FoldForm::Kind::Scan) {
+    text_ += "scan " + node.text + '(';
+    expr(form.ranges[0]);
+    for (std::size_t i = 0; i < form.state.size(); ++i) {
+      text_ += ", ";
+      name(form.state[i]->text, "the value before", form.state[i]->where);
+      text_ += " = ";
+      expr(form.base[i]);
+    }
+  } else {
+    if (form.kind == FoldForm::Kind::Update) {
+      text_ += "update ";
+      terms(form.base);
+      text_ += ' ';
+    }
+    text_ += node.text + '(';
+    for (std::size_t i = 0; i < form.ranges.size(); ++i) {
+      if (i > 0) text_ += ", ";
+      range(form.ranges[i]);
+    }
+    if (!form.where.empty()) {
+      text_ += " where ";
+      expr(form.where[0]);
+    }
   }
   text_ += ") ";
-  expr(node.args.back());
+  if (form.has_at) {
+    text_ += "at [";
+    list(form.at);
+    text_ += "] ";
+  }
+  terms(form.terms);
+  if (form.on_empty.empty()) return;
+  text_ += " on_empty ";
+  terms(form.on_empty);
+}
+
+void Transcript::terms(std::span<const NodePtr> nodes) {
+  if (nodes.size() == 1) return expr(nodes[0]);
+  text_ += '(';
+  list(nodes);
+  text_ += ')';
 }
 
 void Transcript::range(const NodePtr& node) {
@@ -251,7 +429,7 @@ void Transcript::type(const std::string& text, Where where) {
 }
 
 bool Transcript::owned(const Declaration& declaration, Where where) {
-  if (declaration.owner == algorithm_.owner) {
+  if (declaration.owner == algorithm_->owner) {
     if (declaration.kind != Declaration::Kind::Extent || usable_name(declaration.name)) return true;
     faulty_ = true;
     placeholder();
@@ -260,7 +438,7 @@ bool Transcript::owned(const Declaration& declaration, Where where) {
   report(Code::OtherAlgorithm,
          in_backticks(declaration.name) + " belongs to the algorithm " +
              in_backticks(declaration.owner->name) + ", not to " +
-             in_backticks(algorithm_.owner->name),
+             in_backticks(algorithm_->owner->name),
          "declare it in this algorithm, too", where);
   mistakes_.back().second.notes.push_back({place_of(declaration.where), "declared here"});
   placeholder();
@@ -277,7 +455,7 @@ void Transcript::report(Code code, std::string message, std::string remedy, Wher
 }
 
 void Transcript::undefined() {
-  for (const DeclarationPtr& declared : algorithm_.declarations)
+  for (const DeclarationPtr& declared : algorithm_->declarations)
     if (declared->kind == Declaration::Kind::Equation && !declared->is_defined)
       report(Code::NeverDefined, in_backticks(declared->name) + " is declared and never defined",
              "assign to an element of it, as in `" + declared->name + "(i) = ...`",
@@ -300,7 +478,7 @@ Place Transcript::place_of_span(Span span) const {
         best = &piece;
   if (best) return place_of(best->where);
   const Statement* statement = span.none() ? nullptr : statement_of(span);
-  return place_of(statement ? statement->where : algorithm_.where);
+  return place_of(statement ? statement->where : root_.where);
 }
 
 Diagnostic Transcript::translate(const tilewright::Diagnostic& found) const {

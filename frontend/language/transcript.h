@@ -38,6 +38,14 @@ class Transcript {
     bool faulty = false;
   };
 
+  // Those that are called, each before its callers, then the algorithm itself.
+  void gather(const AlgorithmState& algorithm);
+  void algorithm(const AlgorithmState& algorithm);
+  void monoid(const MonoidState& monoid);
+  void begin_loop(const LoopState& loop, Where where);
+  void call(const Definition& definition);
+  void tensor_name(const Declaration* tensor, Where where);
+  void terms(std::span<const NodePtr> nodes);
   void header();
   void input(const Declaration& input);
   void definition(const Definition& definition);
@@ -76,7 +84,9 @@ class Transcript {
   const Statement* statement_of(Span span) const;
   Diagnostic translate(const tilewright::Diagnostic& found) const;
 
-  const AlgorithmState& algorithm_;
+  const AlgorithmState& root_;
+  const AlgorithmState* algorithm_;  // that is being written
+  std::vector<const AlgorithmState*> all_;
   std::string unknown_ = "cpp.mistake";
   std::string text_;
   std::vector<Piece> pieces_;

@@ -136,14 +136,12 @@ std::string describe_check(const program::Program& program, const program::Check
   __builtin_unreachable();
 }
 
-Result<Artifact> make_artifact(ir::Context& context, const program::Program& program,
+Result<Artifact> make_artifact(ir::Context& context, const program::Dispatch& dispatch,
                                const host::Target& target, const Origin& origin,
                                const llvm_wall::CompileOptions& options) {
-  const std::string name(program.name.text());
+  const std::string name(dispatch.interface.name.text());
   TILEWRIGHT_CHECK_OK(check_function_name(name));
-  TILEWRIGHT_TRY(contract, program::derive_contract(context, program));
-  TILEWRIGHT_TRY(object,
-                 llvm_wall::compile_program(context, program, contract, target.options, options));
+  TILEWRIGHT_TRY(object, llvm_wall::compile_function(context, dispatch, target.options, options));
   TILEWRIGHT_TRY(library, llvm_wall::write_archive({{name + ".o", object.bytes}}));
   Artifact artifact;
   artifact.library_name = "lib" + name + ".a";
@@ -151,10 +149,17 @@ Result<Artifact> make_artifact(ir::Context& context, const program::Program& pro
   artifact.object = std::move(object);
   artifact.header_name = name + ".h";
   const TargetFacts facts = facts_of(target);
-  artifact.header = make_header(program, contract, facts, origin);
+  artifact.header = make_header(dispatch, facts, origin);
   artifact.manifest_name = name + ".json";
-  artifact.manifest = make_manifest(program, contract, facts, origin, artifact);
+  artifact.manifest = make_manifest(dispatch, facts, origin, artifact);
   return artifact;
+}
+
+Result<Artifact> make_artifact(ir::Context& context, const program::Program& program,
+                               const host::Target& target, const Origin& origin,
+                               const llvm_wall::CompileOptions& options) {
+  TILEWRIGHT_TRY(dispatch, program::single_dispatch(context, program, origin.schedule_name));
+  return make_artifact(context, dispatch, target, origin, options);
 }
 
 TargetFacts facts_of(const host::Target& target) {
@@ -174,34 +179,33 @@ TargetFacts c_facts() {
           {"the C compiler that builds the source", "the system's linker and loader"}};
 }
 
-Result<std::string> make_c_source(ir::Context& context, const program::Program& program,
-                                  const program::Contract& contract, const Origin& origin) {
-  const std::string name(program.name.text());
+Result<std::string> make_c_source(ir::Context& context, const program::Dispatch& dispatch,
+                                  const Origin& origin) {
+  const std::string name(dispatch.interface.name.text());
   c_target::Options options;
   options.include = "\"" + name + ".h\"";
   options.comment = name + ": made by Tilewright " + origin.tool_version + ". " + name +
                     ".h says what it demands of a call.\nAlgorithm " +
-                    std::string(program.algorithm.text()) + " (" + origin.algorithm_hash +
-                    "),\nschedule " + origin.schedule_name + " (" + origin.schedule_hash +
-                    ").\nCorrectness: " + origin.verdict +
+                    std::string(dispatch.interface.algorithm.text()) + " (" +
+                    origin.algorithm_hash + "),\nschedule " + origin.schedule_name + " (" +
+                    origin.schedule_hash + ").\nCorrectness: " + origin.verdict +
                     ".\n\nA comment behind a store says which cell of the algorithm it is for.";
-  const c_target::Function functions[] = {{&context, &program, &contract}};
+  const c_target::Function functions[] = {{&context, &dispatch}};
   return c_target::emit_file(functions, options);
 }
 
-Result<Artifact> make_c_artifact(ir::Context& context, const program::Program& program,
+Result<Artifact> make_c_artifact(ir::Context& context, const program::Dispatch& dispatch,
                                  const Origin& origin) {
-  const std::string name(program.name.text());
+  const std::string name(dispatch.interface.name.text());
   TILEWRIGHT_CHECK_OK(check_function_name(name));
-  TILEWRIGHT_TRY(contract, program::derive_contract(context, program));
-  TILEWRIGHT_TRY(source, make_c_source(context, program, contract, origin));
+  TILEWRIGHT_TRY(source, make_c_source(context, dispatch, origin));
   Artifact artifact;
   artifact.source_name = name + ".c";
   artifact.source = std::move(source);
   artifact.header_name = name + ".h";
-  artifact.header = make_header(program, contract, c_facts(), origin);
+  artifact.header = make_header(dispatch, c_facts(), origin);
   artifact.manifest_name = name + ".json";
-  artifact.manifest = make_manifest(program, contract, c_facts(), origin, artifact);
+  artifact.manifest = make_manifest(dispatch, c_facts(), origin, artifact);
   return artifact;
 }
 

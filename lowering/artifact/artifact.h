@@ -12,12 +12,20 @@
 #include "frontend/base/json.h"
 #include "frontend/base/result.h"
 #include "lowering/llvm/compile.h"
-#include "lowering/program/contract.h"
+#include "lowering/program/dispatch.h"
 #include "lowering/targets/host/target.h"
 
 namespace tilewright::artifact {
 
-// Where a program comes from and what is known of it; the caller's to say.
+// What is known of one variant.
+struct VariantOrigin {
+  std::string schedule_hash;
+  std::string sizes;  // at which it is the one that runs: "5 <= M <= 32"; empty: not worked out
+  std::string verdict;
+  Json check;
+};
+
+// Where a function comes from and what is known of it; the caller's to say.
 struct Origin {
   std::string tool_version;  // of Tilewright
   std::string algorithm_hash;  // 32 hex digits
@@ -25,6 +33,8 @@ struct Origin {
   std::string schedule_hash;
   std::string verdict;  // "checked for sizes M=1 N=7, ..."
   Json check;  // how the verdict came about; null: nothing to say
+  std::vector<VariantOrigin> variants =
+      {};  // of a function with several, in the order of its table
 };
 
 // What the files are for, in the words of header and manifest.
@@ -50,21 +60,25 @@ struct Artifact {
   llvm_wall::Object object;  // with the texts that were asked for
 };
 
+Result<Artifact> make_artifact(ir::Context& context, const program::Dispatch& dispatch,
+                               const host::Target& target, const Origin& origin,
+                               const llvm_wall::CompileOptions& options = {});
+// Of one program, for every size that it takes.
 Result<Artifact> make_artifact(ir::Context& context, const program::Program& program,
                                const host::Target& target, const Origin& origin,
                                const llvm_wall::CompileOptions& options = {});
 // For the C target: a source file instead of a library.
-Result<Artifact> make_c_artifact(ir::Context& context, const program::Program& program,
+Result<Artifact> make_c_artifact(ir::Context& context, const program::Dispatch& dispatch,
                                  const Origin& origin);
 // NAME.c alone, which includes NAME.h.
-Result<std::string> make_c_source(ir::Context& context, const program::Program& program,
-                                  const program::Contract& contract, const Origin& origin);
+Result<std::string> make_c_source(ir::Context& context, const program::Dispatch& dispatch,
+                                  const Origin& origin);
 
 // The parts, for tools that want one alone.
-std::string make_header(const program::Program& program, const program::Contract& contract,
-                        const TargetFacts& target, const Origin& origin);
-std::string make_manifest(const program::Program& program, const program::Contract& contract,
-                          const TargetFacts& target, const Origin& origin, const Artifact& files);
+std::string make_header(const program::Dispatch& dispatch, const TargetFacts& target,
+                        const Origin& origin);
+std::string make_manifest(const program::Dispatch& dispatch, const TargetFacts& target,
+                          const Origin& origin, const Artifact& files);
 
 // "M from a[0]: at least 1, at most 4096, a multiple of 8".
 std::string describe_extent(const program::Program& program, const program::Contract& contract,

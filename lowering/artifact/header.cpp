@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C header of a library: its contract in words, then two declarations.
+// The C header of a library: its contract in words, then its declarations.
 #include "frontend/ir/text.h"
 #include "lowering/artifact/artifact.h"
 #include "lowering/program/c_names.h"
@@ -16,25 +16,31 @@ std::string shape_text(const program::Parameter& parameter) {
   return text + "]";
 }
 
-std::string declaration(const program::Program& program, bool is_query) {
-  std::string name(program.name.text());
-  if (is_query) name += "_query";
-  const std::string open = "int32_t " + name + "(";
+// `suffix` of the name; `rest` after the tensors, of which only those of the function itself are written.
+std::string declaration(const program::Program& program, const std::string& suffix,
+                        const std::string& rest) {
+  const std::string open = "int32_t " + std::string(program.name.text()) + suffix + "(";
   const std::string indent(open.size(), ' ');
   std::string text = open + "const tilewright_call *call";
   const std::vector<std::string> names = program::c_parameter_names(program);
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const program::Parameter& parameter = program.parameters[i];
-    const bool is_const = !parameter.is_output || is_query;
+    const bool is_const = !program.parameters[i].is_output || !suffix.empty();
     text += ",\n" + indent + (is_const ? "const " : "") + "tilewright_tensor *" + names[i];
   }
-  text += ",\n" + indent +
-          (is_query ? "size_t *workspace_size" : "void *workspace, size_t workspace_size");
-  return text + ");\n";
+  return text + ",\n" + indent + rest + ");\n";
 }
 
-std::string contract_text(const program::Program& program, const program::Contract& contract,
-                          const TargetFacts& target, const Origin& origin) {
+std::string guard_text(const program::Variant& variant) {
+  std::string text;
+  for (ir::Expr condition : variant.guard)
+    text += (text.empty() ? "" : ", ") + ir::print(condition);
+  return text.empty() ? "every size" : text;
+}
+
+std::string contract_text(const program::Dispatch& dispatch, const TargetFacts& target,
+                          const Origin& origin) {
+  const program::Program& program = dispatch.interface;
+  const program::Contract& contract = dispatch.contract;
   const std::string name(program.name.text());
   std::string text =
       "/* " + name + ": made by Tilewright " + origin.tool_version + ". Do not edit.\n *\n";
@@ -48,13 +54,25 @@ std::string contract_text(const program::Program& program, const program::Contra
   line("Algorithm " + std::string(program.algorithm.text()) + " (" + origin.algorithm_hash + "),");
   line("schedule " + origin.schedule_name + " (" + origin.schedule_hash + ").");
   line("Correctness: " + origin.verdict + ".");
+  if (!dispatch.is_single()) {
+    line("");
+    line("Variants; the first whose guard holds runs, " + name + "_explain says which and why:");
+    for (std::size_t i = 0; i < dispatch.variants.size(); ++i) {
+      const program::Variant& variant = dispatch.variants[i];
+      line("  " + variant.name + ": " + guard_text(variant) + "; workspace " +
+           ir::print(variant.contract.workspace.total) + " bytes");
+    }
+  }
   line("");
   line("Arguments, in order:");
   const std::vector<std::string> names = program::c_parameter_names(program);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const program::Parameter& parameter = program.parameters[i];
     const std::string own(parameter.name.text());
-    line("  " + names[i] + ": " + (parameter.is_output ? "output " : "input ") +
+    line("  " + names[i] + ": " +
+         (parameter.is_inout    ? "in and out "
+          : parameter.is_output ? "output "
+                                : "input ") +
          shape_text(parameter) + (own == names[i] ? "" : ", `" + own + "` of the algorithm"));
   }
   line("Extents, read from the shapes:");
@@ -90,16 +108,28 @@ std::string contract_text(const program::Program& program, const program::Contra
 
 }  // namespace
 
-std::string make_header(const program::Program& program, const program::Contract& contract,
-                        const TargetFacts& target, const Origin& origin) {
+std::string make_header(const program::Dispatch& dispatch, const TargetFacts& target,
+                        const Origin& origin) {
+  const program::Program& program = dispatch.interface;
   const std::string guard = "TILEWRIGHT_GENERATED_" + std::string(program.name.text()) + "_H_";
-  std::string text = contract_text(program, contract, target, origin);
+  std::string text = contract_text(dispatch, target, origin);
   text += "#ifndef " + guard + "\n#define " + guard + "\n\n#include <tilewright/runtime.h>\n\n";
   text += "#if defined(__cplusplus)\nextern \"C\" {\n#endif\n\n";
-  text += declaration(program, false);
+  text += declaration(program, "", "void *workspace, size_t workspace_size");
   text +=
       "\n/* Stores the bytes of workspace that a call with these shapes needs. Reads no data. */\n";
-  text += declaration(program, true);
+  text += declaration(program, "_query", "size_t *workspace_size");
+  text +=
+      "\n/* Writes lines of text: the sizes, the variant that a call runs and why, the workspace, "
+      "and the\n"
+      " * check that refuses the call, if one does. Returns the status of a call with these "
+      "arguments\n"
+      " * and a workspace that is large enough; values declared injective are not looked at. The "
+      "text\n"
+      " * is cut to fit text_size and terminated; *text_length, if not null, gets its whole "
+      "length.\n"
+      " * Writes no tensor, allocates nothing, prints nothing. */\n";
+  text += declaration(program, "_explain", "char *text, size_t text_size, size_t *text_length");
   text +=
       "\n#if defined(__cplusplus)\n} /* extern \"C\" */\n#endif\n\n#endif /* " + guard + " */\n";
   return text;

@@ -51,7 +51,9 @@ Json parameters_json(const program::Program& program) {
     for (ir::Expr extent : parameter.shape) shape.push(ir::print(extent));
     Members entry;
     entry.add("name", parameter.name.text())
-        .add("kind", parameter.is_output ? "output" : "input")
+        .add("kind", parameter.is_inout    ? "inout"
+                     : parameter.is_output ? "output"
+                                           : "input")
         .add("type", ir::type_text(parameter.type))
         .add("shape", std::move(shape));
     if (parameter.facts.any()) entry.add("facts", facts_json(parameter.facts));
@@ -80,6 +82,28 @@ Json extents_json(const program::Program& program, const program::Contract& cont
   return list;
 }
 
+// The decision table: the first whose guard holds runs.
+Json variants_json(const program::Dispatch& dispatch, const Origin& origin) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < dispatch.variants.size(); ++i) {
+    const program::Variant& variant = dispatch.variants[i];
+    Json guard = Json::array();
+    for (ir::Expr condition : variant.guard) guard.push(ir::print(condition));
+    Members entry;
+    entry.add("name", variant.name).add("guard", std::move(guard));
+    entry.add("workspace", ir::print(variant.contract.workspace.total));
+    if (i < origin.variants.size()) {
+      const VariantOrigin& own = origin.variants[i];
+      entry.add("runs_for", own.sizes)
+          .add("schedule_hash", own.schedule_hash)
+          .add("verdict", own.verdict)
+          .add("check", own.check);
+    }
+    list.push(entry.done());
+  }
+  return list;
+}
+
 Json file_json(const std::string& name, const std::string& bytes) {
   return Members()
       .add("name", name)
@@ -90,8 +114,10 @@ Json file_json(const std::string& name, const std::string& bytes) {
 
 }  // namespace
 
-std::string make_manifest(const program::Program& program, const program::Contract& contract,
-                          const TargetFacts& target, const Origin& origin, const Artifact& files) {
+std::string make_manifest(const program::Dispatch& dispatch, const TargetFacts& target,
+                          const Origin& origin, const Artifact& files) {
+  const program::Program& program = dispatch.interface;
+  const program::Contract& contract = dispatch.contract;
   Json requirements = Json::array();
   for (ir::Expr condition : program.requirements) requirements.push(ir::print(condition));
   Json checks = Json::array();
@@ -110,6 +136,7 @@ std::string make_manifest(const program::Program& program, const program::Contra
   manifest.add(
       "schedule",
       Members().add("name", origin.schedule_name).add("hash", origin.schedule_hash).done());
+  manifest.add("variants", variants_json(dispatch, origin));
   Members words;
   words.add("name", target.name).add("needs", target.needs);
   for (const auto& [name, value] : target.details) words.add(name, value);

@@ -10,6 +10,7 @@
 #include "frontend/ir/walk.h"
 #include "lowering/build/builder.h"
 #include "lowering/build/shared_bytes.h"
+#include "lowering/build/synchronise.h"
 #include "schedules/tree/derive.h"
 
 namespace tilewright::build {
@@ -69,6 +70,7 @@ Builder::Builder(ir::Context& context_in, poly::Context& polyhedra_in,
       equations_(algorithm_in.equations) {
   for (const ir::ExtentDecl& extent : algorithm.extents) used_names_.insert(extent.name);
   for (const ir::Input& input : algorithm.inputs) used_names_.insert(input.name);
+  for (const ir::Loop& loop : algorithm.loops) used_names_.insert(loop.var);
   for (const ir::Equation& e : algorithm.equations)
     for (const ir::TensorPart& part : e.is_output ? e.tensors() : std::vector<ir::TensorPart>())
       used_names_.insert(part.name);
@@ -111,24 +113,27 @@ const ir::Equation* Builder::equation(Symbol nest) const {
 
 // Law of tree::verify: what is inlined is an elementwise equation that is not an output.
 void Builder::inline_equations() {
-  auto is_inlined = [&](Symbol name) {
-    const auto& names = schedule.tree.inlined;
-    if (std::find(names.begin(), names.end(), name) != names.end()) return true;
-    const ir::Equation* e = algorithm.find_equation(name);
-    return e && e->is_view;
-  };
   // Producers come first, so a producer's own value is already free of inlined reads.
-  for (ir::Equation& reader : equations_) {
-    reader.value = ir::rewrite(context, reader.value, [&](Expr expr) -> Expr {
-      const auto* read = expr.as<ir::Read>();
-      if (!read || !is_inlined(read->tensor)) return {};
-      const ir::Equation* producer = equation(read->tensor);
-      ir::Substitution indices;
-      for (std::size_t i = 0; i < producer->indices.size(); ++i)
-        indices[producer->indices[i]] = read->indices[i];
-      return ir::substitute(context, producer->value, indices);
-    });
-  }
+  for (ir::Equation& reader : equations_) reader.value = through_inlining(reader.value);
+}
+
+bool Builder::is_inlined(Symbol name) const {
+  const auto& names = schedule.tree.inlined;
+  if (std::find(names.begin(), names.end(), name) != names.end()) return true;
+  const ir::Equation* e = algorithm.find_equation(name);
+  return e && e->is_view;
+}
+
+Expr Builder::through_inlining(Expr expr) const {
+  return ir::rewrite(context, expr, [&](Expr part) -> Expr {
+    const auto* read = part.as<ir::Read>();
+    if (!read || !is_inlined(read->tensor)) return {};
+    const ir::Equation* producer = equation(read->tensor);
+    ir::Substitution indices;
+    for (std::size_t i = 0; i < producer->indices.size(); ++i)
+      indices[producer->indices[i]] = read->indices[i];
+    return ir::substitute(context, producer->value, indices);
+  });
 }
 
 std::vector<const tree::Nest*> Builder::placed_at(Symbol nest, Symbol loop) const {
@@ -189,12 +194,17 @@ std::vector<Expr> Builder::buffer_index(const Env& env, Symbol tensor,
   }
   const Binding& binding = it->second;
   *buffer = binding.buffer;
-  std::vector<Expr> local;
+  std::vector<Expr> local = binding.leading;
   for (std::size_t i = 0; i < cell.size(); ++i)
     local.push_back(
         simplify(binding.lower.empty() ? cell[i] : context.sub(cell[i], binding.lower[i])));
-  if (!binding.stage) return local;
   std::vector<Expr> index;
+  if (binding.slot) index.push_back(binding.slot);
+  if (!binding.stage) {
+    index.insert(index.end(), local.begin(), local.end());
+    return index;
+  }
+  index.clear();
   for (const tree::LayoutComponent& part : binding.stage->layout) {
     const auto& dims = binding.stage->dims;
     const auto at = std::find(dims.begin(), dims.end(), part.dim) - dims.begin();
@@ -210,7 +220,9 @@ std::vector<Expr> Builder::buffer_index(const Env& env, Symbol tensor,
         break;
     }
   }
-  return swizzled(*binding.stage, std::move(index));
+  index = swizzled(*binding.stage, std::move(index));
+  if (binding.slot) index.insert(index.begin(), binding.slot);
+  return index;
 }
 
 // Without an operation on bits of an index: bit b of x is (x / 2^b) mod 2, and two bits differ when their sum is
@@ -276,67 +288,48 @@ Expr Builder::localise(const Env& env, Expr expr, const ir::Substitution& indice
   return simplify(redirected);
 }
 
-// The nests at the root in order; a local equation's buffer lives for all that follow.
-Result<Stmt> Builder::emit_roots(std::size_t first, Env& env) {
-  const auto& nests = schedule.tree.nests;
-  while (first < nests.size() && nests[first].at) ++first;
-  if (first == nests.size()) return program::make_block(context, {});
-  const tree::Nest& nest = nests[first];
+void Builder::find_roots() {
+  if (!algorithm.loops.empty()) {
+    // Law of tree::verify: they stand in the order of the equations.
+    for (const ir::Equation& e : algorithm.equations) {
+      const tree::Nest* nest = schedule.tree.find(e.name);
+      roots_.push_back(nest && !nest->at ? nest : nullptr);
+    }
+    return;
+  }
+  for (const tree::Nest& nest : schedule.tree.nests)
+    if (!nest.at) roots_.push_back(&nest);
+}
+
+Result<Stmt> Builder::emit_roots(std::size_t first, std::size_t last, std::size_t loop, Env& env,
+                                 const Rest& rest) {
+  const auto& loops = algorithm.loops;
+  while (loop < loops.size() && loops[loop].first < first) ++loop;
+  if (loop < loops.size() && loops[loop].first == first)
+    return emit_loop(loop, env, [&](Env& after) {
+      return emit_roots(loops[loop].last, last, loop + 1, after, rest);
+    });
+  if (first == last) return rest(env);
+  const tree::Nest* nest = roots_[first];
+  const auto go_on = [&](Env& after) { return emit_roots(first + 1, last, loop, after, rest); };
+  if (!nest) return go_on(env);
   // Law of tree::verify: a staged copy never stands at the root.
-  const ir::Equation* e = equation(nest.name);
+  const ir::Equation* e = equation(nest->name);
   const Region region = whole(e->shape);
-  if (!e->is_output)
-    return emit_placed(nest, region, env, [&](Env& inner) { return emit_roots(first + 1, inner); });
-  TILEWRIGHT_TRY(head, emit_nest(nest, region, env));
-  TILEWRIGHT_TRY(tail, emit_roots(first + 1, env));
+  // An output has its place, and what a loop goes on with may have.
+  if (!e->is_output && !env.bindings.contains(e->name))
+    return emit_placed(*nest, region, env, go_on);
+  TILEWRIGHT_TRY(head, emit_nest(*nest, region, env));
+  TILEWRIGHT_TRY(tail, go_on(env));
   const Stmt both[] = {head, tail};
   return program::make_block(context, both);
 }
 
-Result<Ok> Builder::fits_host() const {
-  const auto absent = [&](Span place, std::string message, std::string remedy, std::string wanted) {
-    return refuse(place, std::move(message) + ", and a function of the host has none",
-                  std::move(remedy), {{"wants", std::move(wanted)}, {"machine", schedule.machine}});
-  };
-  for (const tree::Nest& nest : schedule.tree.nests) {
-    const std::string name = "`" + std::string(nest.name.text()) + "`";
-    for (const tree::Loop& loop : nest.loops) {
-      const std::string path =
-          "`" + std::string(nest.name.text()) + "." + std::string(loop.name.text()) + "`";
-      if (loop.scope != tree::Scope::None)
-        return absent(loop.bound.span, "loop " + path + " is bound to agents of a device",
-                      "use `parallel` and `vectorize`", std::string(tree::scope_text(loop.scope)));
-      if (!loop.roles.empty())
-        return absent(loop.roles[0].place.span, "loop " + path + " is run by roles of a device",
-                      "drop `roles`", "role " + std::string(loop.roles[0].name.text()));
-      if (!loop.pipeline.empty())
-        return absent(loop.pipeline[0].place.span,
-                      "loop " + path + " has a pipeline for copies that run ahead",
-                      "drop `pipeline`", "pipeline");
-    }
-    if (nest.kernel.valid())
-      return absent(nest.launched.span, name + " is in a launch of a device", "drop `kernel`",
-                    "kernel " + std::string(nest.kernel.text()));
-    if (nest.space != tree::Space::None)
-      return absent(nest.registered.span, name + " is kept in a memory of a device",
-                    "keep it in registers, or leave its place to build",
-                    std::string(tree::space_text(nest.space)));
-    if (nest.is_async)
-      return absent(nest.made_async.span, name + " is copied by a unit of its own",
-                    "drop `async`: the copy then runs where it stands", "async");
-    if (nest.ring > 1)
-      return absent(nest.ringed.span, name + " has several buffers for copies that run ahead",
-                    "drop `ring`", "ring " + std::to_string(nest.ring));
-  }
-  if (!schedule.tree.sets.empty())
-    return absent(schedule.tree.sets[0].place.span, "a set runs nests on agents of a device",
-                  "drop `set`: they then run one after the other", "set");
-  return Ok{};
-}
-
 Result<program::Program> Builder::run() {
   TILEWRIGHT_CHECK_OK(tree::verify(algorithm, schedule.tree));
-  TILEWRIGHT_CHECK_OK(fits_host());
+  if (!machine::is_machine_path(schedule.machine))
+    if (auto found = machine::find_machine(schedule.machine); found.ok()) machine_ = *found;
+  TILEWRIGHT_CHECK_OK(fits_machine());
   inline_equations();
   program::Program out;
   out.name = algorithm.name;
@@ -344,13 +337,34 @@ Result<program::Program> Builder::run() {
   out.extents = algorithm.extents;
   out.requirements = algorithm.requirements;
   out.requirements.insert(out.requirements.end(), schedule.guards.begin(), schedule.guards.end());
-  for (const ir::Input& input : algorithm.inputs)
-    out.parameters.push_back({input.name, input.type, input.shape, false, input.facts});
+  for (const ir::Input& input : algorithm.inputs) {
+    const bool is_inout = algorithm.new_value(input.name) != nullptr;
+    out.parameters.push_back(
+        {input.name, input.type, input.shape, is_inout, input.facts, is_inout});
+  }
   for (const ir::Equation* e : algorithm.outputs())
     for (const ir::TensorPart& part : e->tensors())
-      out.parameters.push_back({part.name, part.type, e->shape, true});
+      if (!e->into.valid()) out.parameters.push_back({part.name, part.type, e->shape, true});
+  find_roots();
   Env env;
-  TILEWRIGHT_TRY(body, emit_roots(0, env));
+  const bool launched = std::any_of(schedule.tree.nests.begin(), schedule.tree.nests.end(),
+                                    [](const tree::Nest& n) { return n.kernel.valid(); });
+  TILEWRIGHT_TRY(body, with_old_values(env, [&](Env& inner) {
+                   if (launched) return emit_kernels(inner);
+                   return emit_roots(0, roots_.size(), 0, inner, [&](Env&) {
+                     return Result<Stmt>(program::make_block(context, {}));
+                   });
+                 }));
+  // What is fixed within an iteration of the algorithm is a loop's variable in the Program.
+  if (!algorithm.loops.empty())
+    body = program::rewrite(
+        context, body, [](Stmt) { return Stmt(); },
+        [&](Expr root) {
+          return ir::rewrite(context, root, [&](Expr e) -> Expr {
+            const auto* name = e.as<ir::Extent>();
+            return name && algorithm.find_loop(name->name) ? context.var(name->name) : Expr();
+          });
+        });
   out.body = body;
   out.intrinsics = intrinsics_;
   if (count_unrolled(body) > kMaxUnrolled)
@@ -361,7 +375,13 @@ Result<program::Program> Builder::run() {
                    {"longest", unrolled.loop},
                    {"length", std::to_string(unrolled.length)}});
   TILEWRIGHT_CHECK_OK(check_shared_bytes(context, out, extent_ranges(algorithm)));
-  return out;
+  if (!machine_ || machine_->teams.empty()) return out;
+  TILEWRIGHT_CHECK_OK(fits_spaces(out));
+  const std::string& completion = machine_->teams.front().completion;
+  return synchronise(context, polyhedra, out,
+                     completion == "tokens"     ? Tells::Tokens
+                     : completion == "arrivals" ? Tells::Arrivals
+                                                : Tells::Bytes);
 }
 
 Result<program::Program> build(ir::Context& context, poly::Context& polyhedra,

@@ -16,6 +16,7 @@
 #include "lowering/build/loop_space.h"
 #include "lowering/program/program.h"
 #include "schedules/machine/instruction.h"
+#include "schedules/machine/machine.h"
 #include "schedules/polyhedra/context.h"
 #include "schedules/polyhedra/instances.h"
 #include "schedules/tree/tree.h"
@@ -40,10 +41,12 @@ struct Region {
 struct Binding {
   Symbol buffer;
   std::vector<Expr> lower;  // empty: the buffer is the whole tensor
+  std::vector<Expr> leading;  // indices before those of the cell: which of several tensors
   std::vector<Expr> extents;  // of the buffer
   // How many cells of each of its dimensions are sure to hold a value; null: nothing is known.
   std::vector<Expr> filled;
   const tree::Stage* stage = nullptr;  // its layout
+  Expr slot;  // of a ring: the leading index of the buffer; null: no ring
 };
 
 // A loop of the Program that surrounds the code being emitted.
@@ -53,9 +56,34 @@ struct LiveLoop {
   Expr upper;
 };
 
+// A loop around the code being emitted of which each iteration is an agent.
+struct Agent {
+  tree::Scope scope = tree::Scope::None;
+  Symbol var;
+  Expr count;
+};
+
 struct Env {
   std::vector<LiveLoop> loops;
   std::map<Symbol, Binding> bindings;
+  std::vector<Agent> agents;
+};
+
+// A memory that lives as long as a team of agents, or a loop, whatever loop its tensor is placed in.
+struct Memory {
+  Symbol tensor;
+  Symbol nest;
+  Symbol buffer;
+  ir::ScalarType type = ir::ScalarType::F32;
+  std::vector<Expr> extents;
+  program::Space space = program::Space::Shared;
+};
+using Memories = std::vector<Memory>;
+
+// How a nest is placed: in which slot of its ring; whether it is computed here, or read alone.
+struct Placing {
+  Expr slot = {};
+  bool fills = true;
 };
 
 class Builder {
@@ -108,7 +136,13 @@ class Builder {
   Result<Stmt> emit_nest(const tree::Nest& nest, const Region& region, const Env& env);
   // The nest in an allocation that the rest sees: alloc { nest; rest(env) }.
   Result<Stmt> emit_placed(const tree::Nest& nest, const Region& region, Env& env,
-                           const std::function<Result<Stmt>(Env&)>& rest);
+                           const std::function<Result<Stmt>(Env&)>& rest,
+                           const Placing& placing = {});
+  // What `emit` makes, in the memories that were asked for in it.
+  Result<Stmt> with_memories(const std::function<Result<Stmt>()>& emit);
+  bool is_device() const { return machine_ && !machine_->teams.empty(); }
+  // Whether the memory of a nest outlives the loop that it is placed in.
+  bool has_team_memory(const tree::Nest& nest) const;
 
   // Evidence that a value over extents is not constant: it, and two allowed sizes at which it differs.
   Evidence varying(std::string_view what, const std::vector<Expr>& values) const;
@@ -132,15 +166,39 @@ class Builder {
   } unrolled;
 
  private:
-  // Refuses what no Program of one host function states.
-  Result<Ok> fits_host() const;
+  // Refuses what the machine does not have: on a host, what no Program of one function states.
+  Result<Ok> fits_machine() const;
+  Result<Ok> fits_spaces(const program::Program& program) const;
   void inline_equations();
-  Binding own_binding(const tree::Nest& nest, Symbol tensor, const Region& region);
-  Result<Stmt> emit_roots(std::size_t first, Env& env);
+  Binding own_binding(const tree::Nest& nest, Symbol tensor, const Region& region, Expr slot);
+  using Rest = std::function<Result<Stmt>(Env&)>;
+  // The nests at the root in order, each in the loops of the algorithm around it; a local equation's buffer
+  // lives for all that follow. Positions in roots_ [first, last), and loops from number `loop` on.
+  Result<Stmt> emit_roots(std::size_t first, std::size_t last, std::size_t loop, Env& env,
+                          const Rest& rest);
+  // iterations.cpp
+  Result<Stmt> emit_loop(std::size_t loop, Env& env, const Rest& rest);
+  Stmt emit_copy(const Env& env, Symbol from, Symbol to);
+  Symbol written_in_place(const ir::Loop& loop, const ir::Carry& carry) const;
+  // in_place.cpp
+  bool may_be_in_place(const ir::Equation& output) const;
+  Result<Stmt> with_old_values(Env& env, const Rest& rest);
+  bool is_inlined(Symbol equation) const;
+  // With what is inlined in place of its reads.
+  Expr through_inlining(Expr expr) const;
+  void find_roots();
+  // device.cpp
+  Result<Stmt> emit_kernels(Env& env);
+  // The fill of a nest by the agents around it: by one of those that its own loops do not split it among.
+  Stmt by_one_agent(const tree::Nest& nest, const Env& env, Stmt fill) const;
 
+  std::vector<const tree::Nest*>
+      roots_;  // of an algorithm with loops: one for each equation, or null
   std::vector<ir::Equation> equations_;  // after inlining
   std::vector<program::Intrinsic> intrinsics_;
   std::unordered_set<Symbol> used_names_;
+  std::optional<machine::Machine> machine_;
+  Memories* memories_ = nullptr;
 };
 
 // E0301 with the word of the schedule to blame, and what would help.

@@ -15,6 +15,11 @@ ir::Ranges extent_ranges(const ir::Algorithm& algorithm) {
   ir::Ranges ranges;
   for (const ir::ExtentDecl& extent : algorithm.extents)
     ranges[extent.name] = {extent.min, extent.max};
+  // Inside of its loop, where alone it is used, a variable is below the number of iterations.
+  for (const ir::Loop& loop : algorithm.loops) {
+    const auto most = ir::interval(loop.trips, ranges).hi;
+    ranges[loop.var] = {0, most ? std::optional(std::max<std::int64_t>(*most - 1, 0)) : most};
+  }
   return ranges;
 }
 

@@ -37,7 +37,16 @@ std::string quoted(const tree::Nest& nest, Symbol loop) {
 }  // namespace
 
 Result<Stmt> NestEmitter::level(std::size_t depth, Point& point) {
-  if (fold_ && depth == first_fold_) return fold_region(depth, point);
+  if (nest_.is_async && !is_started_) {
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < nest_.loops.size(); ++i)
+      if (nest_.loops[i].scope != tree::Scope::None ||
+          !builder_.placed_at(nest_.name, nest_.loops[i].name).empty())
+        begin = i + 1;
+    if (depth == begin) return asynchronous(point, [&](Point& p) { return level(depth, p); });
+  }
+  if (fold_ && depth == first_fold_)
+    return with_data_bounds(point, [&](Point& p) { return fold_region(depth, p); });
   if (depth == nest_.loops.size())
     return nest_.stage ? copy(point) : scan_ ? scan(point) : elementwise(point);
   return loop(depth, point, [&](Point& inner) {
@@ -93,6 +102,8 @@ Result<Stmt> NestEmitter::one_version(std::size_t index, Point& point, const Con
     return one_loop(l, point, zero, context_.index(*length), true, body);
   }
   const Expr upper = builder_.simplify(space_.extent(l.name, point.values));
+  if (l.scope != tree::Scope::None) return bound_loop(l, point, upper, body);
+  if (!l.pipeline.empty()) return pipelined_loop(l, point, upper, body);
   if (ir::depends_on_data(upper)) {
     // The bound is read on the data alone. The caller's point keeps its guards for what follows.
     Point on_data = point;
@@ -205,7 +216,7 @@ Stmt NestEmitter::guarded(const std::vector<Expr>& guards, Stmt body, Stmt other
 
 Result<Stmt> NestEmitter::with_placed(std::size_t index, Point& point, const Continue& body) {
   const Symbol loop_name = nest_.loops[index].name;
-  const std::vector<const tree::Nest*> nests = builder_.placed_at(nest_.name, loop_name);
+  std::vector<const tree::Nest*> nests = builder_.placed_at(nest_.name, loop_name);
   if (nests.empty()) return body(point);
   if (nest_.loops[index].kind == tree::LoopKind::Vector)
     return refuse(nests[0]->placed.span,
@@ -216,25 +227,52 @@ Result<Stmt> NestEmitter::with_placed(std::size_t index, Point& point, const Con
                    {"loop", std::string(nest_.name.text()) + "." + std::string(loop_name.text())},
                    {"lanes", ir::print(space_.max_extent(loop_name))}});
   std::vector<Region> regions;
+  std::vector<Placing> placings;
+  std::int64_t depth = 1;
+  if (point.rows) TILEWRIGHT_CHECK_OK(drop_other_rows(*point.rows, nests));
   for (const tree::Nest* n : nests) {
-    TILEWRIGHT_TRY(region,
-                   builder_.required_region(*n, nest_, loop_name, space_, point.values, point.env));
+    TILEWRIGHT_TRY(region, builder_.required_region(*n, nest_, loop_name, space_,
+                                                    values_for(*n, point), point.env));
     regions.push_back(std::move(region));
+    depth = std::max(depth, n->ring);
+    const auto* rows = point.rows;
+    placings.push_back(
+        {{}, !rows || std::find(rows->begin(), rows->end(), n->name) != rows->end()});
   }
-  return placed(nests, 0, regions, point.env, [&](Env& env) {
-    Point inner = point;
-    inner.env = env;
-    return body(inner);
-  });
+  const bool own = !point.rows || std::find(point.rows->begin(), point.rows->end(), nest_.name) !=
+                                      point.rows->end();
+  const auto all = [&]() {
+    return placed(nests, 0, regions, point.env, placings, [&](Env& env) {
+      if (!own) return Result<Stmt>(program::make_block(context_, {}));
+      Point inner = point;
+      inner.env = env;
+      inner.rows = nullptr;
+      return body(inner);
+    });
+  };
+  // One `ring` for each depth.
+  const std::function<Result<Stmt>(std::int64_t)> from = [&](std::int64_t n) -> Result<Stmt> {
+    if (n > depth) return all();
+    const auto has = [&](const tree::Nest* nest) { return nest->ring == n; };
+    if (n == 1 || std::none_of(nests.begin(), nests.end(), has)) return from(n + 1);
+    return in_ring(n, point.values.value_of.at(loop_name), [&](Expr slot) {
+      for (std::size_t i = 0; i < nests.size(); ++i)
+        if (has(nests[i])) placings[i].slot = slot;
+      return from(n + 1);
+    });
+  };
+  return from(1);
 }
 
 Result<Stmt> NestEmitter::placed(const std::vector<const tree::Nest*>& nests, std::size_t at,
                                  const std::vector<Region>& regions, Env& env,
+                                 const std::vector<Placing>& placings,
                                  const std::function<Result<Stmt>(Env&)>& body) {
   if (at == nests.size()) return body(env);
-  return builder_.emit_placed(*nests[at], regions[at], env, [&](Env& inner) {
-    return placed(nests, at + 1, regions, inner, body);
-  });
+  return builder_.emit_placed(
+      *nests[at], regions[at], env,
+      [&](Env& inner) { return placed(nests, at + 1, regions, inner, placings, body); },
+      placings[at]);
 }
 
 }  // namespace tilewright::build

@@ -29,6 +29,8 @@ struct Point {
   std::set<int> pending_splits;  // guards whose loops do not all have values yet
   std::set<Symbol> pending_dimensions;
   bool in_tail = false;  // of a peeled loop: its partial tile
+  // Of a pipeline: the statements of the loop that are emitted now; null: all.
+  const std::vector<Symbol>* rows = nullptr;
 };
 using Continue = std::function<Result<Stmt>(Point&)>;
 
@@ -62,6 +64,22 @@ class NestEmitter {
   Result<Stmt> one_version(std::size_t index, Point& point, const Continue& body);
   Result<Stmt> one_loop(const tree::Loop& loop, Point point, Expr lower, Expr upper, bool constant,
                         const Continue& body);
+  // device.cpp: a loop of which each iteration is an agent; a loop that runs in intervals.
+  Result<Stmt> bound_loop(const tree::Loop& loop, Point point, Expr upper, const Continue& body);
+  Result<Stmt> pipelined_loop(const tree::Loop& loop, const Point& point, Expr upper,
+                              const Continue& body);
+  // Leaves the nests that these rows of a pipeline compute or read.
+  Result<Ok> drop_other_rows(const std::vector<Symbol>& rows,
+                             std::vector<const tree::Nest*>& nests) const;
+  // The statements inside as an operation of their own, where the nest says so.
+  Result<Stmt> asynchronous(Point& point, const Continue& body);
+  // The loops outside of `depth` that agents inside of a team run do not fix the region of a team's memory.
+  LoopValues values_for(const tree::Nest& placed, const Point& point) const;
+  // On a device, bounds of the fold that are read from data have names, so that regions may depend on them.
+  Result<Stmt> with_data_bounds(Point& point, const Continue& body);
+  // The ring of a loop around what `body` makes with its slot.
+  Result<Stmt> in_ring(std::int64_t depth, Expr use,
+                       const std::function<Result<Stmt>(Expr slot)>& body);
   // Gives the loop a value at the point, and adds the guards that it brings.
   Symbol enter(const tree::Loop& loop, Point& point, Expr lower, Expr upper, bool constant);
   // The loop as it is emitted: of a tensorized one, where its tile is partial or no instruction takes part.
@@ -74,6 +92,7 @@ class NestEmitter {
   Result<Stmt> with_placed(std::size_t loop, Point& point, const Continue& body);
   Result<Stmt> placed(const std::vector<const tree::Nest*>& nests, std::size_t at,
                       const std::vector<Region>& regions, Env& env,
+                      const std::vector<Placing>& placings,
                       const std::function<Result<Stmt>(Env&)>& body);
   // The guards that have become computable, taken from the point's pending ones.
   std::vector<Expr> take_guards(Point& point);
@@ -172,6 +191,8 @@ class NestEmitter {
   std::vector<std::size_t> kept_;  // the kept loops, in order of the nest
   std::vector<std::int64_t> tile_extents_;
   std::int64_t lanes_ = 0;  // lanes of a vector fold loop; 0 when there is none
+  std::vector<std::pair<Expr, Symbol>> data_bounds_;  // what is read, and its name
+  bool is_started_ = false;  // emitting what an asynchronous operation does
   // The result loops inside the fold, which index what lies outside of tiles.
   std::vector<std::size_t> accumulator_loops_;
 };

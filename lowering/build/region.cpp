@@ -288,13 +288,21 @@ class RegionFinder {
     return !range ? bound : upper ? range->high : range->low;
   }
 
+  bool has_values(const std::vector<Expr>& exprs) const {
+    for (Expr e : exprs)
+      for (Symbol v : ir::free_vars(e))
+        if (!space_.has_value(v, values_)) return false;
+    return true;
+  }
+
   // Loops of the owner that tile its fold variables and have a value cut the fold's range.
   void bound_fold_tiles(BasicSet& set, const ir::Fold& fold) {
     for (std::size_t i = 0; i < fold.vars.size(); ++i) {
       const Symbol var = fold.vars[i];
       // A bound that depends on the reader's indices has no value before its loops do.
-      if (!ir::free_vars(fold.lower[i]).empty() || ir::depends_on_data(fold.lower[i]) ||
-          ir::depends_on_data(fold.upper[i]))
+      const bool data = ir::depends_on_data(fold.lower[i]) || ir::depends_on_data(fold.upper[i]);
+      if (data ? !has_values({fold.lower[i], fold.upper[i]})
+               : !ir::free_vars(fold.lower[i]).empty())
         continue;
       auto [lo, hi] = space_.range(var, values_);
       const AffineExpr value = AffineExpr::variable(dimension_name(var));
@@ -368,8 +376,9 @@ class RegionFinder {
   bool always_needed_ = false;
   const Resolve resolve_ = [this](const std::string& name) {
     const Symbol symbol = builder_.context.symbol(name);
-    return builder_.algorithm.find_extent(symbol) ? builder_.context.extent(symbol)
-                                                  : builder_.context.var(symbol);
+    const bool fixed =
+        builder_.algorithm.find_extent(symbol) || builder_.algorithm.find_loop(symbol);
+    return fixed ? builder_.context.extent(symbol) : builder_.context.var(symbol);
   };
 };
 
@@ -395,6 +404,12 @@ Result<Expr> Builder::largest(const ir::Equation& equation, std::size_t num_fold
   BasicSet domain;
   for (const ir::ExtentDecl& extent : algorithm.extents)
     space.params.emplace_back(extent.name.text());
+  for (const ir::Loop* loop : algorithm.loops_around(equation)) {
+    space.dims.emplace_back(loop->var.text());
+    const AffineExpr index = AffineExpr::variable(loop->var.text());
+    domain.at_least(index, AffineExpr(0));
+    if (auto trips = to_bound(loop->trips, loop_name)) add_less(domain, index, *trips);
+  }
   for (std::size_t i = 0; i < equation.indices.size(); ++i) {
     space.dims.emplace_back(equation.indices[i].text());
     const AffineExpr index = AffineExpr::variable(equation.indices[i].text());

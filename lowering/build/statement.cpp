@@ -104,7 +104,15 @@ Result<Stmt> NestEmitter::emit(const Env& env) {
   Point point;
   point.env = env;
   // Bounds read what stands outside of the nest.
-  space_.read_data([&](Expr bound) { return builder_.localise(env, bound, {}); });
+  space_.read_data([&](Expr bound) {
+    const Expr there = builder_.localise(env, bound, {});
+    if (data_bounds_.empty()) return there;
+    return builder_.simplify(ir::rewrite(context_, there, [&](Expr e) -> Expr {
+      for (const auto& [read, name] : data_bounds_)
+        if (read == e) return context_.var(name);
+      return {};
+    }));
+  });
   return update_ ? update(point) : level(0, point);
 }
 
@@ -278,6 +286,7 @@ Result<Stmt> NestEmitter::copy(Point& point) {
   const Expr value = builder_.read(point.env, stage.tensor, cell);
   const Symbol buffer = point.env.bindings.at(nest_.name).buffer;
   index = builder_.swizzled(stage, std::move(index));
+  if (const Expr slot = point.env.bindings.at(nest_.name).slot) index.insert(index.begin(), slot);
   const Stmt take =
       program::make_store(context_, buffer, index, value, OriginRole::Copy, stage.tensor, cell);
   Stmt fill;
@@ -306,15 +315,24 @@ program::Space space_of(const tree::Nest& nest, ir::ScalarType type,
     }
   }
   if (nest.in_register) return program::Space::Register;
+  switch (nest.space) {
+    case tree::Space::None:
+    case tree::Space::Register: break;
+    case tree::Space::Shared: return program::Space::Shared;
+    case tree::Space::Tensor: return program::Space::Tensor;
+    case tree::Space::Scratchpad: return program::Space::Scratchpad;
+    case tree::Space::Accumulator: return program::Space::Accumulator;
+  }
   return bytes <= kMaxStackBytes ? program::Space::Stack : program::Space::Workspace;
 }
 
 }  // namespace
 
 // Where the cells of a tensor of the nest are, once it is in a buffer of its own.
-Binding Builder::own_binding(const tree::Nest& nest, Symbol tensor, const Region& region) {
+Binding Builder::own_binding(const tree::Nest& nest, Symbol tensor, const Region& region,
+                             Expr slot) {
   Binding binding;
-  binding.buffer = fresh(nest.stage ? nest.name.text() : tensor.text());
+  binding.slot = slot;
   binding.lower = region.lower;
   if (nest.stage) {
     binding.stage = &*nest.stage;
@@ -343,11 +361,22 @@ Binding Builder::own_binding(const tree::Nest& nest, Symbol tensor, const Region
     // A buffer outside the workspace has at least one cell.
     if (extent == context.index(0)) extent = context.index(1);
   }
+  if (slot) {
+    binding.extents.insert(binding.extents.begin(), context.index(nest.ring));
+    binding.filled.insert(binding.filled.begin(), context.index(nest.ring));
+  }
+  if (memories_ && has_team_memory(nest))
+    for (const Memory& known : *memories_)
+      if (known.tensor == tensor && known.nest == nest.name && known.extents == binding.extents)
+        binding.buffer = known.buffer;
+  if (!binding.buffer.valid())
+    binding.buffer = fresh(nest.stage ? nest.name.text() : tensor.text());
   return binding;
 }
 
 Result<Stmt> Builder::emit_placed(const tree::Nest& nest, const Region& region, Env& env,
-                                  const std::function<Result<Stmt>(Env&)>& rest) {
+                                  const std::function<Result<Stmt>(Env&)>& rest,
+                                  const Placing& placing) {
   std::vector<ir::TensorPart> tensors;
   if (nest.stage)
     tensors.push_back({nest.stage->tensor, *algorithm.type_of(nest.stage->tensor)});
@@ -356,15 +385,29 @@ Result<Stmt> Builder::emit_placed(const tree::Nest& nest, const Region& region, 
   std::vector<Binding> bindings;
   std::vector<program::Space> spaces;
   for (const ir::TensorPart& tensor : tensors) {
-    bindings.push_back(own_binding(nest, tensor.name, region));
+    bindings.push_back(own_binding(nest, tensor.name, region, placing.slot));
     bool constant = false;
     spaces.push_back(space_of(nest, tensor.type, bindings.back().extents, &constant));
-    if (nest.in_register && !constant)
+    if ((nest.in_register || nest.space != tree::Space::None) && !constant)
       return refuse(nest.registered.span,
                     "the region of `" + std::string(nest.name.text()) +
-                        "` has no constant size, so it cannot stay in registers",
+                        "` has no constant size, so it cannot stay in " +
+                        (nest.in_register ? "registers" : "that memory"),
                     "place it at a loop inside which its region is constant",
                     varying("size", bindings.back().extents));
+  }
+  const bool lives_on = has_team_memory(nest);
+  if (lives_on) {
+    if (!memories_)
+      return refuse(nest.registered.span,
+                    "`" + std::string(nest.name.text()) + "` is in no loop of a team of agents",
+                    "bind a loop around it to blocks, or to cores of an accelerator",
+                    {{"nest", std::string(nest.name.text())}});
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      if (std::none_of(memories_->begin(), memories_->end(),
+                       [&](const Memory& m) { return m.buffer == bindings[i].buffer; }))
+        memories_->push_back({tensors[i].name, nest.name, bindings[i].buffer, tensors[i].type,
+                              bindings[i].extents, spaces[i]});
   }
   // The nest itself still reads a staged tensor from where it was.
   Env inner = env;
@@ -373,12 +416,16 @@ Result<Stmt> Builder::emit_placed(const tree::Nest& nest, const Region& region, 
     inner.bindings[nest.stage ? nest.name : tensors[i].name] = bindings[i];
     after.bindings[tensors[i].name] = bindings[i];
   }
-  TILEWRIGHT_TRY(fill, emit_nest(nest, region, inner));
-  if (region.needed) fill = program::make_if(context, region.needed, fill);
+  Stmt fill = program::make_block(context, {});
+  if (placing.fills) {
+    TILEWRIGHT_TRY(made, emit_nest(nest, region, inner));
+    fill = region.needed ? program::make_if(context, region.needed, made) : made;
+    if (lives_on) fill = by_one_agent(nest, inner, fill);
+  }
   TILEWRIGHT_TRY(use, rest(after));
   const Stmt both[] = {fill, use};
   Stmt out = program::make_block(context, both);
-  for (std::size_t i = tensors.size(); i-- > 0;)
+  for (std::size_t i = lives_on ? 0 : tensors.size(); i-- > 0;)
     out = program::make_alloc(context, bindings[i].buffer, tensors[i].type, bindings[i].extents,
                               spaces[i], out);
   return out;

@@ -74,12 +74,17 @@ Result<Stmt> NestEmitter::update(Point& point) {
   std::vector<std::size_t> terms;
   for (std::size_t i = 0; i < nest_.loops.size(); ++i)
     (space_.is_fold(nest_.loops[i].name) ? terms : cells).push_back(i);
+  // In place, where every cell starts at what it holds, there is nothing to do.
+  bool changes = false;
   TILEWRIGHT_TRY(
       start, over_loops(cells, 0, point, [&](Point& p) {
         const std::vector<Expr> guards = take_guards(p);
-        return Result<Stmt>(guarded(guards, assign(result_places(p), localise(p, update_->base),
-                                                   OriginRole::Init, cell(p))));
+        const std::vector<Place> places = result_places(p);
+        const std::vector<Expr> values = localise(p, update_->base);
+        changes = changes || values != read(places);
+        return Result<Stmt>(guarded(guards, assign(places, values, OriginRole::Init, cell(p))));
       }));
+  if (!changes) start = program::make_block(context_, {});
   TILEWRIGHT_TRY(steps, over_loops(terms, 0, point, [&](Point& p) { return update_step(p); }));
   const Stmt both[] = {start, steps};
   return program::make_block(context_, both);

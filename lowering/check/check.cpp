@@ -23,6 +23,8 @@ namespace {
 constexpr std::int64_t kMaxCells = std::int64_t{1} << 26;
 // For one outcome that depends on data; the last ones have a wide magnitude.
 constexpr int kInputsTried = 4;
+// One of `more_sizes` may take this part of the budget.
+constexpr std::int64_t kMoreSizes = 8;
 
 std::string cell_text(Symbol tensor, const std::vector<std::int64_t>& cell) {
   std::string text(tensor.text());
@@ -83,6 +85,10 @@ class Checker {
     for (int i = 1; static_cast<int>(runs.size()) < options_.min_runs; ++i)
       runs.push_back({chosen[i % chosen.size()].sizes, options_.seed + i, false});
     runs.push_back({chosen.front().sizes, options_.seed, true});
+    for (const ir::Bindings& sizes : options_.more_sizes)
+      if (satisfies(program_, sizes) &&
+          cost_of_run(program_, sizes) <= options_.step_budget / kMoreSizes)
+        runs.push_back({sizes, options_.seed, false});
     return runs;
   }
 
@@ -178,7 +184,7 @@ class Checker {
 
   bool compare(const Run& run, const ir::Equation& output, Symbol tensor,
                const ir::BoundedTensor& reference, const ir::TensorMap& outputs) {
-    const auto got = outputs.find(tensor);
+    const auto got = outputs.find(algorithm_.argument_of(tensor));
     if (got == outputs.end()) {
       refute({Code::CheckRefuted,
               output.span,

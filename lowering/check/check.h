@@ -27,6 +27,8 @@ struct Options {
   std::uint64_t seed = 1;
   // Not empty: only these sizes, whatever they cost.
   std::vector<ir::Bindings> sizes;
+  // Run as well, after the plan, as far as the budget goes.
+  std::vector<ir::Bindings> more_sizes;
   // What algebraic steps made of the algorithm, where they round otherwise: its values are compared with those of
   // the algorithm too, and the Program is held to its bound.
   const ir::Algorithm* derived = nullptr;

@@ -19,22 +19,25 @@ Result<Ok> check_interface(const ir::Algorithm& algorithm, const program::Progra
   std::string wrong;
   std::size_t matched = 0;
   auto match = [&](Symbol name, ir::ScalarType type, const std::vector<ir::Expr>& shape,
-                   bool is_output) {
+                   bool is_output, bool is_inout = false) {
     const program::Parameter* parameter = program.find_parameter(name);
     const bool fits = parameter != nullptr && parameter->type == type &&
-                      parameter->shape == shape && parameter->is_output == is_output;
+                      parameter->shape == shape && parameter->is_output == is_output &&
+                      parameter->is_inout == is_inout;
     if (fits)
       ++matched;
     else if (wrong.empty())
       wrong = name.text();
   };
   for (const ir::Input& input : algorithm.inputs) {
-    match(input.name, input.type, input.shape, false);
+    const bool is_inout = algorithm.new_value(input.name) != nullptr;
+    match(input.name, input.type, input.shape, is_inout, is_inout);
     const program::Parameter* parameter = program.find_parameter(input.name);
     if (parameter && !(parameter->facts == input.facts) && wrong.empty()) wrong = input.name.text();
   }
   for (const ir::Equation* output : algorithm.outputs())
-    for (const ir::TensorPart& part : output->tensors())
+    for (const ir::TensorPart& part :
+         output->into.valid() ? std::vector<ir::TensorPart>() : output->tensors())
       match(part.name, part.type, output->shape, true);
   if (wrong.empty() && matched != program.parameters.size()) {
     for (const program::Parameter& parameter : program.parameters)

@@ -25,7 +25,7 @@
 
 #include <mutex>
 
-#include "lowering/llvm/emit_wall.h"
+#include "lowering/llvm/entry_wall.h"
 #include "lowering/program/host_part.h"
 #include "lowering/program/split_complex.h"
 
@@ -122,21 +122,33 @@ Result<std::string> generate(llvm::Module& module, llvm::TargetMachine& machine,
 
 std::string_view llvm_version() { return LLVM_VERSION_STRING; }
 
-Result<Object> compile_program(ir::Context& context, const program::Program& program,
-                               const program::Contract& contract, const TargetOptions& target,
-                               const CompileOptions& options) {
-  if (auto beyond = program::find_beyond_host(program)) return fail(std::move(*beyond));
+Result<Object> compile_function(ir::Context& context, const program::Dispatch& dispatch,
+                                const TargetOptions& target, const CompileOptions& options) {
+  for (const program::Variant& variant : dispatch.variants)
+    if (auto beyond = program::find_beyond_host(variant.program)) return fail(std::move(*beyond));
   TILEWRIGHT_TRY(machine, make_target_machine(target));
   llvm::LLVMContext llvm;
-  llvm::Module module(llvm::StringRef(program.name.text()), llvm);
+  llvm::Module module(llvm::StringRef(dispatch.interface.name.text()), llvm);
   module.setTargetTriple(llvm::Triple(target.triple));
   module.setDataLayout(machine->createDataLayout());
   module.setPICLevel(llvm::PICLevel::BigPIC);
-  const program::Program without_complex = program::split_complex(context, program);
-  ModuleState state{context, program,      without_complex, contract, target, llvm,
-                    module,  std::nullopt, nullptr,         {},       0};
-  emit_library_function(state);
-  if (state.error) return fail(*state.error);
+  std::vector<program::Program> parts;
+  for (const program::Variant& variant : dispatch.variants)
+    parts.push_back(program::split_complex(context, variant.program));
+  const auto state_of = [&](const program::Program& program, const program::Program& in_parts,
+                            const program::Contract& contract) {
+    return ModuleState{context, program, in_parts, contract, target, llvm, module};
+  };
+  ModuleState interface = state_of(dispatch.interface, dispatch.interface, dispatch.contract);
+  std::vector<ModuleState> variants;
+  for (const program::Variant& variant : dispatch.variants) {
+    variants.push_back(state_of(variant.program, parts[variants.size()], variant.contract));
+    if (!dispatch.is_single()) variants.back().variant = variant.name;
+  }
+  emit_library(interface, dispatch, variants);
+  for (const ModuleState& variant : variants)
+    if (variant.error) return fail(*variant.error);
+  if (interface.error) return fail(*interface.error);
 
   Object object;
   std::string broken;

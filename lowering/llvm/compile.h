@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "frontend/base/result.h"
-#include "lowering/program/contract.h"
+#include "lowering/program/dispatch.h"
 
 namespace tilewright::llvm_wall {
 
@@ -54,10 +54,9 @@ struct Object {
   std::string assembly;
 };
 
-// Emits `NAME` and `NAME_query`. The contract is that of the program.
-Result<Object> compile_program(ir::Context& context, const program::Program& program,
-                               const program::Contract& contract, const TargetOptions& target,
-                               const CompileOptions& options = {});
+// Emits `NAME`, `NAME_query` and `NAME_explain`.
+Result<Object> compile_function(ir::Context& context, const program::Dispatch& dispatch,
+                                const TargetOptions& target, const CompileOptions& options = {});
 
 // "22.1.8".
 std::string_view llvm_version();

@@ -155,6 +155,10 @@ class CpuCheck {
 
 }  // namespace
 
-llvm::Function* emit_cpu_check(ModuleState& state) { return CpuCheck(state).emit(); }
+llvm::Function* emit_cpu_check(ModuleState& state) {
+  const std::string name = std::string(state.program.name.text()) + ".cpu";
+  if (llvm::Function* made = state.module.getFunction(name)) return made;
+  return CpuCheck(state).emit();
+}
 
 }  // namespace tilewright::llvm_wall

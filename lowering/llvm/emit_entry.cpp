@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NAME and NAME_query: the checks of the contract in its order, then the kernel. Laws: no check touches what
-// an earlier one has not made safe; nothing is written before the last check has passed; the entry runs on
-// the base of its architecture, so that an old processor gets a status and not an illegal instruction.
+// The checks of the contract, in its order, and the choice of a variant.
 #include "lowering/llvm/abi_wall.h"
-#include "lowering/llvm/emit_wall.h"
+#include "lowering/llvm/entry_wall.h"
 
 namespace tilewright::llvm_wall {
 
@@ -21,124 +19,72 @@ std::uint32_t type_word(ScalarType type) {
          1U << 16U;
 }
 
-std::int32_t status_of(CheckKind kind) {
-  switch (kind) {
-    case CheckKind::Cpu: return TILEWRIGHT_UNSUPPORTED_CPU;
-    case CheckKind::Call: return TILEWRIGHT_BAD_CALL;
-    case CheckKind::NotNull:
-    case CheckKind::ShapeNotNull: return TILEWRIGHT_NULL_ARGUMENT;
-    case CheckKind::Rank: return TILEWRIGHT_WRONG_RANK;
-    case CheckKind::ElementType: return TILEWRIGHT_WRONG_TYPE;
-    case CheckKind::Device: return TILEWRIGHT_WRONG_DEVICE;
-    case CheckKind::ExtentMin:
-    case CheckKind::ExtentMax:
-    case CheckKind::ExtentMultiple:
-    case CheckKind::Shape: return TILEWRIGHT_WRONG_SHAPE;
-    case CheckKind::Strides: return TILEWRIGHT_UNSUPPORTED_STRIDES;
-    case CheckKind::Bytes: return TILEWRIGHT_OUT_OF_BOUNDS;
-    case CheckKind::Alignment: return TILEWRIGHT_MISALIGNED;
-    case CheckKind::Writable: return TILEWRIGHT_READ_ONLY;
-    case CheckKind::Requires: return TILEWRIGHT_REQUIRES_VIOLATED;
-    case CheckKind::Overlap:
-    case CheckKind::WorkspaceOverlap: return TILEWRIGHT_OVERLAP;
-    case CheckKind::WorkspaceSize: return TILEWRIGHT_WORKSPACE_TOO_SMALL;
-    case CheckKind::WorkspaceAlignment: return TILEWRIGHT_WORKSPACE_MISALIGNED;
-    case CheckKind::ValueRange:
-    case CheckKind::RangeNotEmpty:
-    case CheckKind::Monotone:
-    case CheckKind::Injective: return TILEWRIGHT_BAD_VALUES;
-  }
-  __builtin_unreachable();
-}
+}  // namespace
 
-// Emits the checks of one entry function.
-class Entry {
- public:
-  Entry(ModuleState& state, bool is_query, llvm::Function* kernel)
-      : state_(state), is_query_(is_query), kernel_(kernel) {}
-
-  void emit();
-
- private:
-  struct Tensor {
-    llvm::Value* descriptor = nullptr;
-    std::vector<llvm::Value*> dims;
-    llvm::Value* bytes = nullptr;
-    llvm::Value* data = nullptr;
-  };
-
-  llvm::IRBuilder<>& b() { return emitter_->builder(); }
-  llvm::Value* field(llvm::Value* base, std::size_t offset, llvm::Type* type) {
-    return b().CreateLoad(type, at(base, offset));
-  }
-  llvm::Value* at(llvm::Value* base, std::size_t offset) {
-    return b().CreateConstInBoundsGEP1_64(b().getInt8Ty(), base, offset);
-  }
-  llvm::Value* i64(std::int64_t value) { return b().getInt64(static_cast<std::uint64_t>(value)); }
-  llvm::Value* widen(llvm::Value* v) { return b().CreateSExtOrTrunc(v, b().getInt64Ty()); }
-  const Parameter& parameter(const Check& check) const {
-    return state_.program.parameters[check.argument];
-  }
-
-  void check(const Check& check);
-  // Goes on where `ok` holds; else returns the status of the check, or another one.
-  void demand(llvm::Value* ok, const Check& check, llvm::Value* expected = nullptr,
-              llvm::Value* got = nullptr, std::int32_t status = 0);
-  void check_call(const Check& check);
-  void check_structure(const Check& check, llvm::Value* base, std::size_t size,
-                       std::span<const std::size_t> zero_words);
-  void check_tensor(const Check& check);
-  void check_extent(const Check& check);
-  void check_strides(const Check& check);
-  llvm::Value* row_bytes(const Check& check, std::size_t dimension);
-  llvm::Value* whole_bytes(const Check& check, std::size_t dimension);
-  void check_bytes(const Check& check);
-  void check_workspace(const Check& check);
-  void check_values(const Check& check);
-  llvm::Value* disjoint(llvm::Value* a, llvm::Value* a_bytes, llvm::Value* b, llvm::Value* b_bytes);
-  llvm::Value* evaluate_checked(Expr expr, llvm::Value** overflow);
-  void finish();
-
-  ModuleState& state_;
-  bool is_query_;
-  llvm::Function* kernel_;
-  llvm::Function* function_ = nullptr;
-  std::optional<Emitter> emitter_;
-  std::vector<Tensor> tensors_;
-  std::unordered_map<Symbol, llvm::Value*> extents_;
-  llvm::Value* workspace_ = nullptr;
-  llvm::Value* workspace_size_ = nullptr;
-  llvm::Value* needed_ = nullptr;
-};
-
-void Entry::emit() {
+// The signature, and what its arguments are.
+void Entry::declare() {
   llvm::LLVMContext& c = state_.llvm;
   auto* ptr = llvm::PointerType::getUnqual(c);
   auto* i64_type = llvm::Type::getInt64Ty(c);
   const auto n = static_cast<unsigned>(state_.program.parameters.size());
   std::vector<llvm::Type*> types(n + 2, ptr);
-  if (!is_query_) types.push_back(i64_type);
-  const std::string name = std::string(state_.program.name.text()) + (is_query_ ? "_query" : "");
+  std::string name(state_.program.name.text());
+  auto linkage = llvm::GlobalValue::ExternalLinkage;
+  switch (kind_) {
+    case EntryKind::Run: types.push_back(i64_type); break;
+    case EntryKind::Query: name += "_query"; break;
+    case EntryKind::Table:
+      name += ".table";
+      linkage = llvm::GlobalValue::InternalLinkage;
+      break;
+    case EntryKind::Explain:
+      types.insert(types.end(), {i64_type, ptr});
+      name += "_explain";
+      break;
+  }
   function_ =
       llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getInt32Ty(c), types, false),
-                             llvm::GlobalValue::ExternalLinkage, name, state_.module);
+                             linkage, name, state_.module);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
+  if (kind_ == EntryKind::Table || kind_ == EntryKind::Explain)
+    for (auto attribute :
+         {llvm::Attribute::NoInline, llvm::Attribute::Cold, llvm::Attribute::OptimizeForSize})
+      function_->addFnAttr(attribute);
   llvm::BasicBlock::Create(c, "entry", function_);
   emitter_.emplace(state_, function_);
   emitter_->call = function_->getArg(0);
   tensors_.resize(n);
   for (unsigned p = 0; p < n; ++p) tensors_[p].descriptor = function_->getArg(1 + p);
-  workspace_ = function_->getArg(1 + n);
-  if (!is_query_) workspace_size_ = function_->getArg(2 + n);
-  for (const Check& c_ : state_.contract.checks)
-    if (!is_query_ || c_.in_query) check(c_);
+  if (kind_ == EntryKind::Table) writer_ = function_->getArg(1 + n);
+  if (kind_ == EntryKind::Run || kind_ == EntryKind::Query) workspace_ = function_->getArg(1 + n);
+  if (kind_ == EntryKind::Run) workspace_size_ = function_->getArg(2 + n);
+}
+
+bool Entry::makes(const Check& c) const {
+  switch (kind_) {
+    case EntryKind::Run: return true;
+    case EntryKind::Query:
+    case EntryKind::Table: return c.in_query;
+    case EntryKind::Explain:
+      return c.kind != CheckKind::WorkspaceAlignment && c.kind != CheckKind::WorkspaceOverlap &&
+             c.kind != CheckKind::Injective;
+  }
+  __builtin_unreachable();
+}
+
+llvm::Function* Entry::emit() {
+  declare();
+  if (kind_ == EntryKind::Explain) begin_explain();
+  for (const Check& c : state_.contract.checks)
+    if (makes(c)) check(c);
   finish();
+  return function_;
 }
 
 void Entry::check(const Check& c) {
   switch (c.kind) {
     case CheckKind::Cpu:
-      if (!is_query_ && (!state_.target.cpuid.empty() || state_.target.hwcap != 0))
+      if (!state_.target.cpuid.empty() || state_.target.hwcap != 0)
         demand(b().CreateCall(emit_cpu_check(state_)), c);
       return;
     case CheckKind::Call: return check_call(c);
@@ -177,12 +123,18 @@ void Entry::check(const Check& c) {
 
 void Entry::demand(llvm::Value* ok, const Check& c, llvm::Value* expected, llvm::Value* got,
                    std::int32_t status) {
-  llvm::BasicBlock* next = llvm::BasicBlock::Create(state_.llvm, "next", function_);
-  llvm::BasicBlock* failed = llvm::BasicBlock::Create(state_.llvm, "failed", function_);
+  llvm::BasicBlock* next = block("next");
+  llvm::BasicBlock* failed = block("failed");
   b().CreateCondBr(ok, next, failed, llvm::MDBuilder(state_.llvm).createLikelyBranchWeights());
   b().SetInsertPoint(failed);
-  if (status == 0) status = status_of(c.kind);
+  if (status == 0) status = program::status_of(c.kind);
   llvm::Value* zero = i64(0);
+  if (kind_ == EntryKind::Table) {
+    b().CreateRet(b().getInt32(static_cast<std::uint32_t>(status)));
+    b().SetInsertPoint(next);
+    return;
+  }
+  if (kind_ == EntryKind::Explain) put_refusal(c, expected, got, status);
   b().CreateRet(b().CreateCall(
       state_.fail,
       {emitter_->call, b().getInt32(static_cast<std::uint32_t>(status)),
@@ -216,8 +168,8 @@ void Entry::check_call(const Check& c) {
   llvm::Value* its_size = field(call, 0, i32);
   demand(b().CreateICmpUGE(its_size, b().getInt32(abi::call::kSize)), c);
   llvm::Value* error = field(call, abi::call::kError, ptr);
-  llvm::BasicBlock* present = llvm::BasicBlock::Create(state_.llvm, "error", function_);
-  llvm::BasicBlock* checked = llvm::BasicBlock::Create(state_.llvm, "checked", function_);
+  llvm::BasicBlock* present = block("error");
+  llvm::BasicBlock* checked = block("checked");
   b().CreateCondBr(b().CreateIsNull(error), checked, present);
   b().SetInsertPoint(present);
   demand(b().CreateICmpUGE(field(error, 0, i32), b().getInt32(abi::error::kSize)), c);
@@ -230,8 +182,8 @@ void Entry::check_call(const Check& c) {
 
   llvm::Value* executor = field(call, abi::call::kExecutor, ptr);
   llvm::BasicBlock* before = b().GetInsertBlock();
-  llvm::BasicBlock* with = llvm::BasicBlock::Create(state_.llvm, "executor", function_);
-  llvm::BasicBlock* after = llvm::BasicBlock::Create(state_.llvm, "call.ok", function_);
+  llvm::BasicBlock* with = block("executor");
+  llvm::BasicBlock* after = block("call.ok");
   b().CreateCondBr(b().CreateIsNull(executor), after, with);
   b().SetInsertPoint(with);
   const std::size_t e = abi::executor::kReserved;
@@ -341,8 +293,8 @@ void Entry::check_strides(const Check& c) {
   const Tensor& tensor = tensors_[c.argument];
   if (tensor.dims.empty()) return;
   llvm::Value* strides = field(tensor.descriptor, abi::tensor::kStrides, b().getPtrTy());
-  llvm::BasicBlock* present = llvm::BasicBlock::Create(state_.llvm, "strides", function_);
-  llvm::BasicBlock* after = llvm::BasicBlock::Create(state_.llvm, "strides.ok", function_);
+  llvm::BasicBlock* present = block("strides");
+  llvm::BasicBlock* after = block("strides.ok");
   b().CreateCondBr(b().CreateIsNull(strides), after, present);
   b().SetInsertPoint(present);
   llvm::Value* empty = b().getFalse();
@@ -382,7 +334,7 @@ void Entry::check_bytes(const Check& c) {
   llvm::Value* fits = b().CreateAnd(b().CreateICmpULE(end, limit), b().CreateICmpUGE(end, offset));
   demand(b().CreateOr(b().CreateICmpEQ(limit, i64(0)), fits), c, end, limit);
   tensor.bytes = bytes;
-  if (is_query_) return;
+  if (asks_only()) return;
   llvm::Value* data = field(tensor.descriptor, abi::tensor::kData, b().getPtrTy());
   llvm::Value* there = b().CreateOr(b().CreateIsNotNull(data), b().CreateICmpEQ(bytes, i64(0)));
   demand(there, c, nullptr, nullptr, TILEWRIGHT_NULL_ARGUMENT);
@@ -400,18 +352,39 @@ llvm::Value* Entry::disjoint(llvm::Value* x, llvm::Value* x_bytes, llvm::Value* 
   return b().CreateOr(apart, empty);
 }
 
+void Entry::choose() {
+  if (needed_) return;
+  llvm::Value* none = b().getFalse();
+  for (const program::Variant& variant : dispatch_.variants) {
+    llvm::Value* all = b().getTrue();
+    for (Expr condition : variant.guard) {
+      llvm::Value* overflow = nullptr;
+      llvm::Value* one = evaluate_checked(condition, &overflow);
+      all = b().CreateAnd(all, b().CreateAnd(one, b().CreateNot(overflow)));
+    }
+    holds_.push_back(all);
+  }
+  needed_ = i64(0);
+  overflow_ = none;
+  for (std::size_t i = dispatch_.variants.size(); i-- > 0;) {
+    llvm::Value* overflow = nullptr;
+    llvm::Value* own = evaluate_checked(dispatch_.variants[i].contract.workspace.total, &overflow);
+    needed_ = b().CreateSelect(holds_[i], own, needed_);
+    overflow_ = b().CreateSelect(holds_[i], overflow, overflow_);
+  }
+}
+
 void Entry::check_workspace(const Check& c) {
   if (state_.contract.workspace.total == state_.context.index(0)) return;
-  llvm::Value* none = b().CreateICmpEQ(needed_ ? needed_ : i64(0), i64(0));
+  choose();
+  llvm::Value* none = b().CreateICmpEQ(needed_, i64(0));
   switch (c.kind) {
     case CheckKind::WorkspaceSize: {
-      llvm::Value* overflow = nullptr;
-      needed_ = evaluate_checked(state_.contract.workspace.total, &overflow);
-      demand(b().CreateNot(overflow), c, nullptr, nullptr, TILEWRIGHT_OUT_OF_BOUNDS);
+      demand(b().CreateNot(overflow_), c, nullptr, nullptr, TILEWRIGHT_OUT_OF_BOUNDS);
+      if (kind_ == EntryKind::Explain) return;
       llvm::Value* enough = b().CreateAnd(b().CreateIsNotNull(workspace_),
                                           b().CreateICmpUGE(workspace_size_, needed_));
-      return demand(b().CreateOr(b().CreateICmpEQ(needed_, i64(0)), enough), c, needed_,
-                    workspace_size_);
+      return demand(b().CreateOr(none, enough), c, needed_, workspace_size_);
     }
     case CheckKind::WorkspaceAlignment: {
       llvm::Value* address = b().CreatePtrToInt(workspace_, b().getInt64Ty());
@@ -445,158 +418,46 @@ void Entry::check_values(const Check& c) {
   llvm::Value* count = b().CreateUDiv(tensor.bytes, i64(size));
   llvm::Value* row = tensor.dims.empty() ? i64(1) : tensor.dims.back();
   llvm::Function* search = make_value_check(state_, c.kind, parameter(c).type, c.argument);
-  llvm::Value* found = b().CreateCall(search, {tensor.data, count, row, lower, upper, workspace_});
+  llvm::Value* memory = workspace_ ? workspace_ : llvm::ConstantPointerNull::get(b().getPtrTy());
+  llvm::Value* found = b().CreateCall(search, {tensor.data, count, row, lower, upper, memory});
   demand(b().CreateICmpSLT(found, i64(0)), c, upper, found);
 }
 
-void Entry::finish() {
-  if (is_query_) {
-    Check missing{CheckKind::NotNull, -1, -1, -1, 0, {}, true};
-    demand(b().CreateIsNotNull(workspace_), missing);
-    llvm::Value* overflow = nullptr;
-    llvm::Value* total = evaluate_checked(state_.contract.workspace.total, &overflow);
-    Check size{CheckKind::WorkspaceSize, -1, -1, -1, 0, {}, true};
-    demand(b().CreateNot(overflow), size, nullptr, nullptr, TILEWRIGHT_OUT_OF_BOUNDS);
-    b().CreateStore(total, workspace_);
-    b().CreateRet(b().getInt32(0));
-    return;
-  }
+// The kernel of the first variant whose guard holds; the last one has none.
+void Entry::run_chosen() {
   std::vector<llvm::Value*> args{emitter_->call, workspace_};
   for (const Tensor& tensor : tensors_) args.push_back(tensor.data);
   for (const ir::ExtentDecl& extent : state_.program.extents)
     args.push_back(extents_.at(extent.name));
-  b().CreateRet(b().CreateCall(kernel_, args));
-}
-
-// int32 fail(call, status, argument, dimension, expected, got, text): fills call->error, gives the status.
-llvm::Function* make_fail(ModuleState& state) {
-  llvm::LLVMContext& c = state.llvm;
-  auto* ptr = llvm::PointerType::getUnqual(c);
-  auto* i32 = llvm::Type::getInt32Ty(c);
-  auto* i64 = llvm::Type::getInt64Ty(c);
-  auto* function = llvm::Function::Create(
-      llvm::FunctionType::get(i32, {ptr, i32, i32, i32, i64, i64, ptr}, false),
-      llvm::GlobalValue::InternalLinkage, std::string(state.program.name.text()) + ".fail",
-      state.module);
-  for (auto attribute : {llvm::Attribute::NoInline, llvm::Attribute::NoUnwind,
-                         llvm::Attribute::Cold, llvm::Attribute::OptimizeForSize})
-    function->addFnAttr(attribute);
-  llvm::IRBuilder<> b(llvm::BasicBlock::Create(c, "entry", function));
-  auto block = [&](const char* name) { return llvm::BasicBlock::Create(c, name, function); };
-  auto at = [&](llvm::Value* base, std::size_t offset) {
-    return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), base, offset);
-  };
-  llvm::BasicBlock* with_call = block("call");
-  llvm::BasicBlock* fill = block("fill");
-  llvm::BasicBlock* done = block("done");
-  b.CreateCondBr(b.CreateIsNull(function->getArg(0)), done, with_call);
-  b.SetInsertPoint(with_call);
-  llvm::Value* error = b.CreateLoad(ptr, at(function->getArg(0), abi::call::kError));
-  b.CreateCondBr(b.CreateIsNull(error), done, fill);
-  b.SetInsertPoint(fill);
-  b.CreateStore(function->getArg(1), at(error, abi::error::kStatus));
-  b.CreateStore(function->getArg(2), at(error, abi::error::kArgument));
-  b.CreateStore(function->getArg(3), at(error, abi::error::kDimension));
-  b.CreateStore(function->getArg(4), at(error, abi::error::kExpected));
-  b.CreateStore(function->getArg(5), at(error, abi::error::kGot));
-  // Byte loops: a library references no memcpy. The texts are ours and fit.
-  auto copy = [&](llvm::Value* from, std::size_t offset, std::size_t size) {
-    llvm::BasicBlock* before = b.GetInsertBlock();
-    llvm::BasicBlock* loop = block("copy");
-    llvm::BasicBlock* end = block("copied");
-    b.CreateBr(loop);
-    b.SetInsertPoint(loop);
-    llvm::PHINode* i = b.CreatePHI(i64, 2);
-    i->addIncoming(b.getInt64(0), before);
-    llvm::Value* byte = b.CreateLoad(b.getInt8Ty(), b.CreateGEP(b.getInt8Ty(), from, i));
-    llvm::Value* last = b.CreateICmpEQ(i, b.getInt64(size - 1));
-    llvm::Value* kept = b.CreateSelect(last, b.getInt8(0), byte);
-    b.CreateStore(kept, b.CreateGEP(b.getInt8Ty(), at(error, offset), i));
-    llvm::Value* next = b.CreateAdd(i, b.getInt64(1));
-    i->addIncoming(next, loop);
-    b.CreateCondBr(b.CreateICmpEQ(kept, b.getInt8(0)), end, loop);
-    b.SetInsertPoint(end);
-  };
-  copy(state.text(state.program.name.text()), abi::error::kFunction, abi::error::kFunctionSize);
-  copy(function->getArg(6), abi::error::kMessage, abi::error::kMessageSize);
-  b.CreateBr(done);
-  b.SetInsertPoint(done);
-  b.CreateRet(function->getArg(1));
-  return function;
-}
-
-// The kernel: arguments are checked, so pointers are disjoint and extents in range.
-llvm::Function* make_kernel(ModuleState& state) {
-  llvm::LLVMContext& c = state.llvm;
-  auto* ptr = llvm::PointerType::getUnqual(c);
-  auto* i64 = llvm::Type::getInt64Ty(c);
-  const auto& program = state.program;
-  std::vector<llvm::Type*> types(2 + program.parameters.size(), ptr);
-  types.insert(types.end(), program.extents.size(), i64);
-  llvm::Function* kernel =
-      state.make_function(llvm::FunctionType::get(llvm::Type::getInt32Ty(c), types, false),
-                          std::string(program.name.text()) + ".kernel", false);
-  llvm::BasicBlock::Create(c, "entry", kernel);
-  Emitter emitter(state, kernel);
-  emitter.call = kernel->getArg(0);
-  emitter.workspace = kernel->getArg(1);
-  kernel->addParamAttr(1, llvm::Attribute::NoAlias);
-  unsigned arg = 2;
-  const auto first_extent = static_cast<unsigned>(2 + program.parameters.size());
-  for (std::size_t e = 0; e < program.extents.size(); ++e)
-    emitter.bind(program.extents[e].name,
-                 {kernel->getArg(first_extent + static_cast<unsigned>(e)), false});
-  llvm::IRBuilder<>& b = emitter.builder();
-  llvm::Value* executor = b.CreateLoad(
-      ptr, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), emitter.call, abi::call::kExecutor));
-  llvm::BasicBlock* with = llvm::BasicBlock::Create(c, "executor", kernel);
-  llvm::BasicBlock* start = llvm::BasicBlock::Create(c, "start", kernel);
-  llvm::BasicBlock* before = b.GetInsertBlock();
-  b.CreateCondBr(b.CreateIsNull(executor), start, with);
-  b.SetInsertPoint(with);
-  llvm::Value* count = b.CreateLoad(
-      b.getInt32Ty(),
-      b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), executor, abi::executor::kNumWorkers));
-  b.CreateBr(start);
-  b.SetInsertPoint(start);
-  llvm::PHINode* workers = b.CreatePHI(b.getInt32Ty(), 2, "workers");
-  workers->addIncoming(b.getInt32(1), before);
-  workers->addIncoming(count, with);
-  emitter.bind(state.contract.workspace.workers, {b.CreateSExt(workers, b.getInt64Ty()), false});
-  auto part = state.parts.parameters.begin();
-  for (const Parameter& parameter : program.parameters) {
-    llvm::Value* base = kernel->getArg(arg);
-    kernel->addParamAttr(arg, llvm::Attribute::NoAlias);
-    if (!parameter.is_output) kernel->addParamAttr(arg, llvm::Attribute::ReadOnly);
-    // Real and imaginary parts lie in turn.
-    const int parts = ir::scalars_of(parameter.type);
-    for (int p = 0; p < parts; ++p, ++part) {
-      Buffer buffer;
-      buffer.type = part->type;
-      buffer.base = p == 0 ? base
-                           : b.CreateConstGEP1_64(storage_type(c, part->type), base,
-                                                  static_cast<std::uint64_t>(p));
-      std::tie(buffer.scope, buffer.disjoint) = state.alias.at(part->name);
-      buffer.per_byte = ir::elements_per_byte(part->type);
-      buffer.strides = emitter.parameter_strides(*part, parts);
-      emitter.bind_buffer(part->name, std::move(buffer));
-    }
-    ++arg;
+  for (std::size_t i = 0; i + 1 < callees_.kernels.size(); ++i) {
+    llvm::BasicBlock* run = block("run");
+    llvm::BasicBlock* next = block("next");
+    b().CreateCondBr(holds_[i], run, next);
+    b().SetInsertPoint(run);
+    b().CreateRet(b().CreateCall(callees_.kernels[i], args));
+    b().SetInsertPoint(next);
   }
-  emitter.emit(state.parts.body);
-  b.CreateRet(b.getInt32(0));
-  return kernel;
+  b().CreateRet(b().CreateCall(callees_.kernels.back(), args));
 }
 
-}  // namespace
-
-void emit_library_function(ModuleState& state) {
-  state.fail = make_fail(state);
-  state.build_alias_scopes();
-  llvm::Function* kernel = make_kernel(state);
-  if (state.error) return;
-  Entry(state, false, kernel).emit();
-  Entry(state, true, nullptr).emit();
+void Entry::finish() {
+  choose();
+  switch (kind_) {
+    case EntryKind::Run: return run_chosen();
+    case EntryKind::Query: {
+      demand(b().CreateIsNotNull(workspace_), {CheckKind::NotNull, -1, -1, -1, 0, {}, true});
+      demand(b().CreateNot(overflow_), {CheckKind::WorkspaceSize, -1, -1, -1, 0, {}, true}, nullptr,
+             nullptr, TILEWRIGHT_OUT_OF_BOUNDS);
+      b().CreateStore(needed_, workspace_);
+      break;
+    }
+    case EntryKind::Table: put_table(); break;
+    case EntryKind::Explain:
+      b().CreateCall(callees_.writer.finish,
+                     {writer_, function_->getArg(static_cast<unsigned>(tensors_.size()) + 3)});
+      break;
+  }
+  b().CreateRet(b().getInt32(0));
 }
 
 }  // namespace tilewright::llvm_wall

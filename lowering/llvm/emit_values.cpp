@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The checks of declared facts about the values of a tensor: one pass over its cells. Law: nothing but the
+// The checks of declared facts about the values of a tensor: one pass over its cells, and for `injective` one over
+// the range before it. Law: nothing but the
 // workspace is written, and only after ValueRange has shown that each value has a byte in it.
 #include "lowering/llvm/emit_wall.h"
 
@@ -29,9 +30,9 @@ class ValueCheck {
     b_.SetInsertPoint(block("entry"));
     llvm::BasicBlock* found = block("found");
     loop(b_.getInt64(0), function_->getArg(1), [&](llvm::Value* i) {
-      // What a row has seen is forgotten where the next begins.
+      // What a row has seen is forgotten where the next begins: by its values, since the range may be long.
       llvm::Value* first = b_.CreateICmpEQ(b_.CreateURem(i, function_->getArg(2)), b_.getInt64(0));
-      if (kind_ == CheckKind::Injective) forget(first);
+      if (kind_ == CheckKind::Injective) forget(i, first);
       llvm::Value* bad = broken(i, first);
       llvm::BasicBlock* next = block("next");
       llvm::BasicBlock* from = b_.GetInsertBlock();
@@ -81,13 +82,22 @@ class ValueCheck {
     return b_.CreateGEP(b_.getInt8Ty(), function_->getArg(5), offset);
   }
 
-  void forget(llvm::Value* where) {
+  void forget(llvm::Value* i, llvm::Value* first) {
     llvm::BasicBlock* clear = block("clear");
+    llvm::BasicBlock* range = block("range");
+    llvm::BasicBlock* row = block("row");
     llvm::BasicBlock* cleared = block("cleared");
-    b_.CreateCondBr(where, clear, cleared);
+    b_.CreateCondBr(first, clear, cleared);
     b_.SetInsertPoint(clear);
+    b_.CreateCondBr(b_.CreateICmpEQ(i, b_.getInt64(0)), range, row);
+    b_.SetInsertPoint(range);
     loop(b_.getInt64(0), b_.CreateSub(function_->getArg(4), function_->getArg(3)),
-         [&](llvm::Value* i) { b_.CreateStore(b_.getInt8(0), seen(i)); });
+         [&](llvm::Value* byte) { b_.CreateStore(b_.getInt8(0), seen(byte)); });
+    b_.CreateBr(cleared);
+    b_.SetInsertPoint(row);
+    loop(b_.CreateSub(i, function_->getArg(2)), i, [&](llvm::Value* before) {
+      b_.CreateStore(b_.getInt8(0), seen(b_.CreateSub(value(before), function_->getArg(3))));
+    });
     b_.CreateBr(cleared);
     b_.SetInsertPoint(cleared);
   }
@@ -121,6 +131,7 @@ llvm::Function* make_value_check(ModuleState& state, program::CheckKind kind, Sc
                                  int argument) {
   const std::string name = std::string(state.program.name.text()) + ".values" +
                            std::to_string(argument) + "." + std::to_string(static_cast<int>(kind));
+  if (llvm::Function* made = state.module.getFunction(name)) return made;
   return ValueCheck(state, kind, type, name).make();
 }
 

@@ -7,7 +7,7 @@
 //   emit_convert.cpp  types, casts, rounding       emit_expr.cpp   expressions
 //   emit_index.cpp    affine forms of indices      emit_math.cpp   math functions
 //   emit_memory.cpp   buffers, loads, stores       emit_stmt.cpp   statements
-//   emit_parallel.cpp outlined loops               emit_entry.cpp  checks, NAME and NAME_query
+//   emit_parallel.cpp outlined loops               entry_wall.h    what judges a call
 //   emit_packed.cpp   elements of 4 bits            emit_cpu.cpp    the processor check
 //   emit_call.cpp     described instructions       emit_values.cpp  checks of a tensor's values
 #pragma once
@@ -63,7 +63,7 @@ struct Buffer {
   llvm::MDNode* disjoint = nullptr;
 };
 
-// What the functions of one module share.
+// What the functions of one Program share; those of one module share the module.
 struct ModuleState {
   ir::Context& context;
   const program::Program& program;
@@ -72,10 +72,11 @@ struct ModuleState {
   const TargetOptions& target;
   llvm::LLVMContext& llvm;
   llvm::Module& module;
-  std::optional<Diagnostic> error;  // the first; emission goes on with poison
+  std::optional<Diagnostic> error = {};  // the first; emission goes on with poison
 
   llvm::Function* fail = nullptr;  // fills the error detail, returns the status
-  std::unordered_map<Symbol, std::pair<llvm::MDNode*, llvm::MDNode*>> alias;  // scope, disjoint
+  std::unordered_map<Symbol, std::pair<llvm::MDNode*, llvm::MDNode*>> alias =
+      {};  // scope, disjoint
   int num_tasks = 0;
   // An instruction that the program calls, by name; none: it is not described.
   struct Described {
@@ -83,7 +84,11 @@ struct ModuleState {
     machine::Meaning meaning;
   };
   std::unordered_map<Symbol, std::optional<Described>> described = {};
+  std::string variant = {};  // its name, where the library has several
 
+  std::string kernel_name() const {
+    return std::string(program.name.text()) + (variant.empty() ? "" : "." + variant) + ".kernel";
+  }
   const Described* find_described(Symbol callee);
   // `about`: the loop or buffer at fault.
   void refuse(Code code, std::string message, std::string remedy, Symbol about = {});
@@ -299,7 +304,4 @@ llvm::Function* emit_cpu_check(ModuleState& state);
 // the check, or -1.
 llvm::Function* make_value_check(ModuleState& state, program::CheckKind kind, ScalarType type,
                                  int argument);
-// emit_entry.cpp: NAME, NAME_query and the functions that they call.
-void emit_library_function(ModuleState& state);
-
 }  // namespace tilewright::llvm_wall

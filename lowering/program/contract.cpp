@@ -6,6 +6,7 @@
 #include "frontend/ir/walk.h"
 #include "lowering/program/places.h"
 #include "lowering/program/split_complex.h"
+#include "runtime/include/tilewright/runtime.h"
 
 namespace tilewright::program {
 
@@ -26,7 +27,7 @@ Result<std::vector<ExtentBinding>> bind_extents(const Program& program) {
   auto bind_from = [&](bool outputs) {
     for (int p = 0; p < static_cast<int>(program.parameters.size()); ++p) {
       const Parameter& parameter = program.parameters[p];
-      if (parameter.is_output != outputs) continue;
+      if ((parameter.is_output && !parameter.is_inout) != outputs) continue;
       for (int d = 0; d < static_cast<int>(parameter.shape.size()); ++d) {
         const auto* extent = parameter.shape[d].as<ir::Extent>();
         if (extent && !bound_extents_cover(parameter.shape[d], bindings))
@@ -62,7 +63,8 @@ class CheckList {
       add({CheckKind::Requires, -1, -1, -1, 0, condition, true});
     for (int p = 0; p < size(); ++p)
       for (int o = 0; o < p; ++o)
-        if (program_.parameters[p].is_output) add({CheckKind::Overlap, p, -1, o, 0, {}, false});
+        if (program_.parameters[p].is_output || program_.parameters[o].is_output)
+          add({CheckKind::Overlap, p, -1, o, 0, {}, false});
     add({CheckKind::WorkspaceSize, -1, -1, -1, 0, {}, false});
     add({CheckKind::WorkspaceAlignment, -1, -1, -1, kWorkspaceAlignment, {}, false});
     for (int p = 0; p < size(); ++p) add({CheckKind::WorkspaceOverlap, p, -1, -1, 0, {}, false});
@@ -262,6 +264,59 @@ std::string_view check_text(CheckKind kind) {
     case CheckKind::Injective: return "a value stands twice in a row that is declared injective";
   }
   __builtin_unreachable();
+}
+
+std::int32_t status_of(CheckKind kind) {
+  switch (kind) {
+    case CheckKind::Cpu: return TILEWRIGHT_UNSUPPORTED_CPU;
+    case CheckKind::Call: return TILEWRIGHT_BAD_CALL;
+    case CheckKind::NotNull:
+    case CheckKind::ShapeNotNull: return TILEWRIGHT_NULL_ARGUMENT;
+    case CheckKind::Rank: return TILEWRIGHT_WRONG_RANK;
+    case CheckKind::ElementType: return TILEWRIGHT_WRONG_TYPE;
+    case CheckKind::Device: return TILEWRIGHT_WRONG_DEVICE;
+    case CheckKind::ExtentMin:
+    case CheckKind::ExtentMax:
+    case CheckKind::ExtentMultiple:
+    case CheckKind::Shape: return TILEWRIGHT_WRONG_SHAPE;
+    case CheckKind::Strides: return TILEWRIGHT_UNSUPPORTED_STRIDES;
+    case CheckKind::Bytes: return TILEWRIGHT_OUT_OF_BOUNDS;
+    case CheckKind::Alignment: return TILEWRIGHT_MISALIGNED;
+    case CheckKind::Writable: return TILEWRIGHT_READ_ONLY;
+    case CheckKind::Requires: return TILEWRIGHT_REQUIRES_VIOLATED;
+    case CheckKind::Overlap:
+    case CheckKind::WorkspaceOverlap: return TILEWRIGHT_OVERLAP;
+    case CheckKind::WorkspaceSize: return TILEWRIGHT_WORKSPACE_TOO_SMALL;
+    case CheckKind::WorkspaceAlignment: return TILEWRIGHT_WORKSPACE_MISALIGNED;
+    case CheckKind::ValueRange:
+    case CheckKind::RangeNotEmpty:
+    case CheckKind::Monotone:
+    case CheckKind::Injective: return TILEWRIGHT_BAD_VALUES;
+  }
+  __builtin_unreachable();
+}
+
+std::string_view status_name(std::int32_t status) {
+  switch (status) {
+    case TILEWRIGHT_OK: return "TILEWRIGHT_OK";
+    case TILEWRIGHT_NULL_ARGUMENT: return "TILEWRIGHT_NULL_ARGUMENT";
+    case TILEWRIGHT_WRONG_RANK: return "TILEWRIGHT_WRONG_RANK";
+    case TILEWRIGHT_WRONG_TYPE: return "TILEWRIGHT_WRONG_TYPE";
+    case TILEWRIGHT_WRONG_DEVICE: return "TILEWRIGHT_WRONG_DEVICE";
+    case TILEWRIGHT_WRONG_SHAPE: return "TILEWRIGHT_WRONG_SHAPE";
+    case TILEWRIGHT_UNSUPPORTED_STRIDES: return "TILEWRIGHT_UNSUPPORTED_STRIDES";
+    case TILEWRIGHT_OUT_OF_BOUNDS: return "TILEWRIGHT_OUT_OF_BOUNDS";
+    case TILEWRIGHT_MISALIGNED: return "TILEWRIGHT_MISALIGNED";
+    case TILEWRIGHT_READ_ONLY: return "TILEWRIGHT_READ_ONLY";
+    case TILEWRIGHT_REQUIRES_VIOLATED: return "TILEWRIGHT_REQUIRES_VIOLATED";
+    case TILEWRIGHT_OVERLAP: return "TILEWRIGHT_OVERLAP";
+    case TILEWRIGHT_WORKSPACE_TOO_SMALL: return "TILEWRIGHT_WORKSPACE_TOO_SMALL";
+    case TILEWRIGHT_WORKSPACE_MISALIGNED: return "TILEWRIGHT_WORKSPACE_MISALIGNED";
+    case TILEWRIGHT_BAD_CALL: return "TILEWRIGHT_BAD_CALL";
+    case TILEWRIGHT_UNSUPPORTED_CPU: return "TILEWRIGHT_UNSUPPORTED_CPU";
+    case TILEWRIGHT_BAD_VALUES: return "TILEWRIGHT_BAD_VALUES";
+    default: return "TILEWRIGHT_INVALID_ARGUMENT";
+  }
 }
 
 Result<Contract> derive_contract(ir::Context& context, const Program& program) {

@@ -51,6 +51,9 @@ enum class CheckKind : std::uint8_t {
   Injective,  // along the last dimension no value stands twice; after ValueRange of the same argument
 };
 std::string_view check_text(CheckKind kind);
+// The status (runtime.h) that a call gets where the check fails, and its name: "TILEWRIGHT_WRONG_RANK".
+std::int32_t status_of(CheckKind kind);
+std::string_view status_name(std::int32_t status);
 
 struct Check {
   CheckKind kind = CheckKind::Call;

@@ -47,6 +47,10 @@ Result<Ok> Execution::set_up(const Parameter& parameter, Buffer& buffer,
   if (parameter.is_output) {
     buffer.per_byte = ir::elements_per_byte(parameter.type);
     buffer.allocate(shape, compiled_.width_ > 1, has_agents());
+    if (!parameter.is_inout) return Ok{};
+    TILEWRIGHT_CHECK_OK(
+        ir::check_tensor(parameter.name, parameter.type, parameter.shape, bindings_, inputs, {}));
+    buffer.give(inputs.at(parameter.name).data);
     return Ok{};
   }
   TILEWRIGHT_CHECK_OK(

@@ -56,7 +56,7 @@ Result<InterpretResult> interpret(ir::Context& context, const Program& program,
   TILEWRIGHT_CHECK_OK(ir::check_bindings(program.extents, program.requirements, bindings));
   if (has_complex(program)) {
     for (const Parameter& parameter : program.parameters)
-      if (!parameter.is_output)
+      if (!parameter.is_output || parameter.is_inout)
         TILEWRIGHT_CHECK_OK(ir::check_tensor(parameter.name, parameter.type, parameter.shape,
                                              bindings, inputs, {}));
     ir::ComplexSplitter names(context);

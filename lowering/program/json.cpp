@@ -99,6 +99,7 @@ class StmtReader : public ir::DeclarationReader {
   bool read(const Json& json, Parameter& out) {
     return member(*this, json, "name", out.name) && member(*this, json, "type", out.type) &&
            list(*this, json, "shape", out.shape) && member(*this, json, "output", out.is_output) &&
+           (!json.find("inout") || member(*this, json, "inout", out.is_inout)) &&
            read_facts(json, out.facts);
   }
   bool read(const Json& json, Intrinsic& out) {
@@ -166,6 +167,7 @@ Json to_json(const Program& program) {
   for (const Parameter& parameter : program.parameters) {
     Json one = ir::tensor_json(parameter.name, parameter.type, parameter.shape);
     one.set("output", parameter.is_output);
+    if (parameter.is_inout) one.set("inout", true);
     ir::write_facts(one, parameter.facts);
     parameters.push(std::move(one));
   }

@@ -73,6 +73,9 @@ void ProgramReader::declarations() {
       good = parameter(false);
     } else if (cursor_.accept("output")) {
       good = parameter(true);
+    } else if (cursor_.at("inout") && cursor_.peek(2).text == ":") {
+      cursor_.accept("inout");
+      good = parameter(true, true);
     } else if (cursor_.at("intrinsic") && cursor_.peek(1).text == "algorithm") {
       good = intrinsic(false);
     } else if (cursor_.at("library") && cursor_.peek(1).text == "algorithm") {
@@ -84,7 +87,7 @@ void ProgramReader::declarations() {
   }
 }
 
-bool ProgramReader::parameter(bool is_output) {
+bool ProgramReader::parameter(bool is_output, bool is_inout) {
   const auto name = cursor_.expect_name("the name of the parameter", "name it, as in `a`");
   if (!name || !cursor_.expect(":", "after the name", "write the type, as in `: f32[M]`"))
     return false;
@@ -95,8 +98,8 @@ bool ProgramReader::parameter(bool is_output) {
   std::optional<ir::Facts> facts = ir::Facts();
   if (!is_output) facts = ir::parse_facts(cursor_, extents_, context_, tensor->shape);
   if (!facts) return false;
-  program_.parameters.push_back(
-      {context_.symbol(name->text), tensor->type, std::move(tensor->shape), is_output, *facts});
+  program_.parameters.push_back({context_.symbol(name->text), tensor->type,
+                                 std::move(tensor->shape), is_output, *facts, is_inout});
   return true;
 }
 

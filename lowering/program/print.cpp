@@ -239,8 +239,11 @@ void print_program(Printer& printer, const Program& program) {
     writer.line("extent " + ir::print_extent(extent));
   for (Expr requirement : program.requirements) writer.line("requires " + ir::print(requirement));
   for (const Parameter& p : program.parameters)
-    writer.line((p.is_output ? "output " : "input ") + std::string(p.name.text()) + " : " +
-                ir::print_tensor_type(p.type, p.shape) + ir::print_facts(p.facts));
+    writer.line((p.is_inout    ? "inout "
+                 : p.is_output ? "output "
+                               : "input ") +
+                std::string(p.name.text()) + " : " + ir::print_tensor_type(p.type, p.shape) +
+                ir::print_facts(p.facts));
   for (const Intrinsic& intrinsic : program.intrinsics) printer.print(intrinsic);
   printer.print(program.body);
   writer.close("}");

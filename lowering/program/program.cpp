@@ -70,7 +70,7 @@ bool operator==(const Program& a, const Program& b) {
   };
   auto same_parameter = [](const Parameter& x, const Parameter& y) {
     return x.name == y.name && x.type == y.type && x.shape == y.shape &&
-           x.is_output == y.is_output && x.facts == y.facts;
+           x.is_output == y.is_output && x.facts == y.facts && x.is_inout == y.is_inout;
   };
   auto same_intrinsic = [](const Intrinsic& x, const Intrinsic& y) {
     return x.is_library == y.is_library && x.meaning == y.meaning;

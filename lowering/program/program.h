@@ -114,6 +114,7 @@ struct Parameter {
   std::vector<Expr> shape;
   bool is_output = false;
   ir::Facts facts = {};  // of an input; its reads of a clamped one are written with the clamp
+  bool is_inout = false;  // an output that holds what the caller gave until it is written
 };
 
 struct Places;  // places.h

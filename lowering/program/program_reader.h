@@ -30,7 +30,7 @@ class ProgramReader {
  private:
   bool header();
   void declarations();
-  bool parameter(bool is_output);
+  bool parameter(bool is_output, bool is_inout = false);
   bool declare_tensor(const Token& name, const std::optional<ir::TensorType>& tensor);
   bool intrinsic(bool is_library);
 

@@ -53,6 +53,13 @@ void Buffer::allocate(std::vector<std::int64_t> new_shape, bool with_lanes, bool
   operations.clear();
 }
 
+void Buffer::give(const std::vector<ir::Scalar>& values) {
+  cells = values;
+  initialised = true;
+  writer.assign(writer.size(), kRootStrand);
+  byte_writer.assign(byte_writer.size(), kRootStrand);
+}
+
 bool BufferAccess::stop(Trap::Kind kind, bool writes, const Buffer& buffer,
                         const std::int64_t* cell, int lane, std::int64_t other) {
   trap_ = {kind, writes, &buffer,       {cell, cell + buffer.shape.size()}, lane, node_, other,

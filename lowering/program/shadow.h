@@ -59,6 +59,7 @@ struct Buffer {
   std::vector<std::int64_t> strides;
   std::vector<ir::Scalar> cells;
   const ir::Scalar* given = nullptr;  // of an input: the caller's cells, without shadow
+  bool initialised = false;  // the caller gave values, which are there before all else
   std::vector<StrandId> writer;
   std::vector<StrandId> reader;
   // Of an output whose elements share bytes: the same by byte, since a store writes the whole byte.
@@ -79,6 +80,8 @@ struct Buffer {
     const auto width = static_cast<std::size_t>(per_byte);
     return cell / row * ((row + width - 1) / width) + cell % row / width;
   }
+  // Cells that were written before all else. After allocate().
+  void give(const std::vector<ir::Scalar>& values);
   // Fresh cells that nobody wrote.
   void allocate(std::vector<std::int64_t> new_shape, bool with_lanes, bool with_history = false);
 };

@@ -44,7 +44,9 @@ bool BufferAccess::check_read(Buffer& buffer, std::size_t at, const std::int64_t
   if (effect_ == Effect::Carry) return true;
   Access access = mine(buffer);
   const Access& writer = buffer.history.writer(at);
-  if (writer.agent == kNoAgent) {
+  if (writer.agent == kNoAgent && buffer.initialised) {
+    // What the caller gave.
+  } else if (writer.agent == kNoAgent) {
     access.found_nothing = true;
     if (!unwritten_) {
       const Trap outer = trap_;

@@ -61,6 +61,10 @@ std::vector<Diagnostic> Verifier::run() {
                              "declare facts of inputs of integers, with a range"));
     for (Expr bound : {facts.lower, facts.upper})
       if (bound) expr(bound, ScalarType::Index, "a bound of the range");
+    if (parameter.is_inout && !parameter.is_output)
+      out_.push_back(finding(Code::Malformed,
+                             in_backticks(parameter.name.text()) + " is `inout` and no output",
+                             "make it an output, or an input"));
     bind(parameter.name, "the parameter", {});
     buffers_[parameter.name] = {parameter.type, parameter.shape.size(), parameter.is_output,
                                 Space::Global, 0};

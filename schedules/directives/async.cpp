@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // async bp
-//   the staged copy bp is started where it stands and waited for where it is read
+//   the staged copy bp, or an equation that copies, is started where it stands and waited for where it is read
 #include "schedules/directives/directive.h"
 
 namespace tilewright::directives {
@@ -16,7 +16,7 @@ std::string Async::print() const { return "async " + std::string(nest.text()); }
 
 Result<Ok> Async::apply(Target& target) const {
   TILEWRIGHT_TRY(found, find_nest(target, nest, nest.span));
-  if (!found->stage)
+  if (!tree::is_copy(target.tree.algorithm(target.algorithm), *found))
     return refuse(
         nest.span,
         "`" + std::string(nest.text()) + "` is computed, and only copies are asynchronous",

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "frontend/ir/random.h"
 #include "frontend/ir/walk.h"
 #include "schedules/directives/text.h"
 
@@ -23,7 +24,7 @@ class Generator {
  public:
   Generator(ir::Context& context, const ir::Algorithm& algorithm, std::uint64_t seed,
             const GenerateOptions& options)
-      : context_(context), algorithm_(algorithm), state_(seed) {
+      : context_(context), algorithm_(algorithm), random_(seed) {
     out_.schedule = default_schedule(context, algorithm, options.machine);
     out_.schedule.name = context.symbol("random");
   }
@@ -45,20 +46,11 @@ class Generator {
   const ir::Algorithm& algorithm() { return tree().algorithm(algorithm_); }
   int count() const { return static_cast<int>(out_.applied.size()); }
 
-  // splitmix64: the same numbers on every machine.
-  std::uint64_t next() {
-    std::uint64_t x = state_ += 0x9e3779b97f4a7c15ULL;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
-  }
-  int between(int low, int high) {
-    return low + static_cast<int>(next() % static_cast<std::uint64_t>(high - low + 1));
-  }
-  bool chance(int percent) { return between(1, 100) <= percent; }
+  int between(int low, int high) { return random_.between(low, high); }
+  bool chance(int percent) { return random_.chance(percent); }
   template <class T>
   const T& pick(const std::vector<T>& values) {
-    return values[static_cast<std::size_t>(between(0, static_cast<int>(values.size()) - 1))];
+    return random_.pick(values);
   }
 
   bool attempt(Directive directive) {
@@ -452,7 +444,7 @@ class Generator {
 
   ir::Context& context_;
   const ir::Algorithm& algorithm_;
-  std::uint64_t state_;
+  ir::Random random_;
   int number_ = 0;
   RandomSchedule out_;
 };

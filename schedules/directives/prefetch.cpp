@@ -9,7 +9,6 @@
 namespace tilewright::directives {
 
 std::optional<Prefetch> Prefetch::parse(Reader& reader) {
-  Prefetch out;
   auto tensor = reader.path("a tensor");
   if (!tensor || !reader.cursor.expect("at", "after the tensor", "write `at nest.loop`"))
     return std::nullopt;

@@ -60,6 +60,18 @@ void visit_fields(Visitor& v, T& value, const Peak*) {
 }
 
 template <class Visitor, class T>
+void visit_fields(Visitor& v, T& value, const Space*) {
+  v.text("name", value.name, TextRule::Name);
+  v.integer("bytes", value.bytes, 1, kMaxBytes);
+}
+
+template <class Visitor, class T>
+void visit_fields(Visitor& v, T& value, const Team*) {
+  v.text("scope", value.scope, TextRule::Name);
+  v.text("completion", value.completion, TextRule::Name);
+}
+
+template <class Visitor, class T>
 void visit_fields(Visitor& v, T& value, const Machine*) {
   v.format();
   v.text("name", value.name, TextRule::Name);
@@ -74,6 +86,8 @@ void visit_fields(Visitor& v, T& value, const Machine*) {
   v.list("cache", value.caches, 1);
   v.table("memory", value.memory);
   v.list("peak", value.peaks, 0);
+  v.list("space", value.spaces, 0);
+  v.list("team", value.teams, 0);
 }
 
 template <class Visitor, class T>

@@ -81,7 +81,44 @@ Result<Ok> verify_peaks(const Machine& machine) {
   return Ok{};
 }
 
+Result<Ok> verify_teams(const Machine& machine) {
+  const auto is_one_of = [](const std::string& word,
+                            std::initializer_list<std::string_view> known) {
+    return std::find(known.begin(), known.end(), word) != known.end();
+  };
+  std::set<std::string> seen;
+  for (const Space& space : machine.spaces) {
+    if (!is_one_of(space.name, {"shared", "tensor", "scratchpad", "accumulator"}))
+      return contradiction("space", space.name,
+                           in_backticks(space.name) + " is no memory that a schedule names",
+                           "name `shared`, `tensor`, `scratchpad` or `accumulator`");
+    if (!seen.insert(space.name).second)
+      return contradiction("space", space.name, "two memories called " + in_backticks(space.name),
+                           "keep one of them");
+  }
+  if (machine.teams.size() > 1 || machine.teams.empty() != machine.spaces.empty())
+    return contradiction("team", std::to_string(machine.teams.size()),
+                         "memories of teams need one kind of team, and a team needs a memory",
+                         "give one `[[team]]` and its `[[space]]`s, or none of either");
+  for (const Team& team : machine.teams) {
+    if (!is_one_of(team.scope, {"block", "core"}))
+      return contradiction("team", team.scope, in_backticks(team.scope) + " is no team of agents",
+                           "name `block` or `core`");
+    if (!is_one_of(team.completion, {"bytes", "arrivals", "tokens"}))
+      return contradiction("team", team.completion,
+                           in_backticks(team.completion) + " is no way to tell that a copy is done",
+                           "name `bytes`, `arrivals` or `tokens`");
+  }
+  return Ok{};
+}
+
 }  // namespace
+
+const Space* Machine::find_space(std::string_view wanted) const {
+  for (const Space& space : spaces)
+    if (space.name == wanted) return &space;
+  return nullptr;
+}
 
 const Peak* Machine::find_peak(std::string_view type) const {
   const Peak* best = nullptr;
@@ -98,8 +135,11 @@ const Cache* Machine::find_cache(std::int64_t level) const {
 }
 
 const std::vector<Isa>& all_isas() {
-  static const std::vector<Isa> isas = {
-      {"x86-64-v3", 256, 16}, {"x86-64-v4", 512, 32}, {"aarch64-neon", 128, 32}};
+  static const std::vector<Isa> isas = {{"x86-64-v3", 256, 16},
+                                        {"x86-64-v4", 512, 32},
+                                        {"aarch64-neon", 128, 32},
+                                        {"simt", 128, 255},
+                                        {"dma-core", 1024, 64}};
   return isas;
 }
 
@@ -113,6 +153,7 @@ Result<Ok> verify(const Machine& machine) {
   TILEWRIGHT_CHECK_OK(verify_isa(machine));
   TILEWRIGHT_CHECK_OK(verify_caches(machine));
   TILEWRIGHT_CHECK_OK(verify_peaks(machine));
+  TILEWRIGHT_CHECK_OK(verify_teams(machine));
   return Ok{};
 }
 

@@ -68,6 +68,21 @@ struct Peak {
   friend bool operator==(const Peak&, const Peak&) = default;
 };
 
+// A memory that agents of a team share and a schedule manages: "shared", "scratchpad", "tensor", "accumulator".
+struct Space {
+  std::string name;
+  std::int64_t bytes = 0;  // of one team
+  friend bool operator==(const Space&, const Space&) = default;
+};
+
+// Agents that share such memories: those of a "block", or a "core" of an accelerator. How an asynchronous
+// operation tells that it is done: barriers that count "bytes" or "arrivals", or "tokens", one for each operation.
+struct Team {
+  std::string scope;
+  std::string completion;
+  friend bool operator==(const Team&, const Team&) = default;
+};
+
 struct Machine {
   std::string name;
   std::string isa;  // "x86-64-v3"; lowering/targets takes its processor and features from it
@@ -82,7 +97,10 @@ struct Machine {
   std::vector<Cache> caches;  // by level, nearest first
   Memory memory;
   std::vector<Peak> peaks;
+  std::vector<Space> spaces;  // none on a host
+  std::vector<Team> teams;  // none on a host
 
+  const Space* find_space(std::string_view wanted) const;
   const Peak* find_peak(std::string_view type) const;  // the fastest of a type
   const Cache* find_cache(std::int64_t level) const;
   friend bool operator==(const Machine&, const Machine&) = default;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "frontend/ir/context.h"
 #include "schedules/polyhedra/index.h"
 #include "schedules/polyhedra/instances.h"
 
@@ -186,6 +187,27 @@ static Result<Ok> placed(Result<Ok> result, Span span) {
   return failure;
 }
 
+// All reads of one equation, or of a condition, in the loops around it.
+static Result<Ok> check_equation(Context& context, const ir::Algorithm& algorithm,
+                                 const ir::Equation& equation,
+                                 const std::vector<const ir::Loop*>& loops,
+                                 const Assumptions& assumed, std::vector<Diagnostic>& found,
+                                 const Limits& limits) {
+  if (loops.empty()) {
+    for (const Access& access : accesses(algorithm, equation))
+      TILEWRIGHT_CHECK_OK(placed(
+          check_read(context, algorithm, equation, access, assumed, found, limits), equation.span));
+    return Ok{};
+  }
+  ir::Context scratch;
+  const ir::Algorithm scoped = ir::in_scope(scratch, algorithm, loops);
+  const Assumptions inside = assumptions(scoped);
+  for (const Access& access : accesses(scoped, equation))
+    TILEWRIGHT_CHECK_OK(placed(check_read(context, scoped, equation, access, inside, found, limits),
+                               equation.span));
+  return Ok{};
+}
+
 Result<Ok> check_reads(Context& context, const ir::Algorithm& algorithm, const Limits& limits) {
   Assumptions assumed = assumptions(algorithm);
   std::vector<Diagnostic> found;
@@ -198,10 +220,19 @@ Result<Ok> check_reads(Context& context, const ir::Algorithm& algorithm, const L
     TILEWRIGHT_CHECK_OK(placed(
         check_shape(context, equation.name, equation.span, equation.shape, assumed, found, limits),
         equation.span));
-    for (const Access& access : accesses(algorithm, equation)) {
-      TILEWRIGHT_CHECK_OK(placed(
-          check_read(context, algorithm, equation, access, assumed, found, limits), equation.span));
-    }
+    TILEWRIGHT_CHECK_OK(check_equation(context, algorithm, equation,
+                                       algorithm.loops_around(equation), assumed, found, limits));
+  }
+  for (const ir::Loop& loop : algorithm.loops) {
+    if (!loop.condition) continue;
+    ir::Equation test;
+    test.name = loop.var;
+    test.value = loop.condition;
+    test.span = loop.span;
+    std::vector<const ir::Loop*> around;
+    for (const ir::Loop& other : algorithm.loops)
+      if (&other <= &loop && other.holds(loop.first)) around.push_back(&other);
+    TILEWRIGHT_CHECK_OK(check_equation(context, algorithm, test, around, assumed, found, limits));
   }
   if (!found.empty()) return Failure{std::move(found)};
   return Ok{};

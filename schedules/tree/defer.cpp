@@ -129,6 +129,7 @@ class Deferral {
     sum.name = path_below(context_, algorithm_, equation.name, "sum");
     sum.type = fold.type;
     sum.is_output = false;
+    sum.into = {};
     const std::vector<Expr> term = {factors.rest};
     ir::Fold without = fold;
     without.body = term;
@@ -155,15 +156,15 @@ class Deferral {
     position->value = context_.cast(equation.type, value);
     for (const ir::Equation& e : added) out.added.push_back(e.name);
     out.reshaped = equation.name;
-    out.algorithm.equations.insert(position, added.begin(), added.end());
+    out.algorithm.insert_equations(
+        static_cast<std::size_t>(position - out.algorithm.equations.begin()), added);
     // Last first: what only served one that goes, goes too.
     for (bool again = true; again;) {
       again = false;
       for (Symbol through : looked_through_) {
         const ir::Equation* e = out.algorithm.find_equation(through);
         if (!e || e->is_output || is_read(out.algorithm, *e)) continue;
-        std::erase_if(out.algorithm.equations,
-                      [&](const ir::Equation& other) { return other.name == through; });
+        out.algorithm.erase_equation(through);
         out.removed.push_back(through);
         again = true;
       }

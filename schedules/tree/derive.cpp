@@ -54,12 +54,7 @@ ir::Equation has_terms(ir::Context& context, const ir::Equation& reduction, Symb
 }
 
 bool is_read(const ir::Algorithm& algorithm, const ir::Equation& equation) {
-  return std::any_of(
-      algorithm.equations.begin(), algorithm.equations.end(), [&](const ir::Equation& reader) {
-        const auto reads = ir::reads(reader.value);
-        return std::any_of(reads.begin(), reads.end(),
-                           [&](const ir::Read* read) { return equation.defines(read->tensor); });
-      });
+  return algorithm.is_used(equation);
 }
 
 Result<Derivation> derive(ir::Context& context, const ir::Algorithm& algorithm,

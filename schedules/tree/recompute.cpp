@@ -41,6 +41,7 @@ Result<Derivation> recompute(ir::Context& context, const ir::Algorithm& algorith
   ir::Equation copy = *equation;
   copy.name = path_below(context, algorithm, step.reader, step.equation.text());
   copy.is_output = false;
+  copy.into = {};
   if (const ir::Fold* fold = equation->fold())
     copy.parts = parts_below(context, algorithm, copy.name, *fold);
   out.added = {copy.name};
@@ -55,11 +56,11 @@ Result<Derivation> recompute(ir::Context& context, const ir::Algorithm& algorith
     return context.read(copy.tensors()[static_cast<std::size_t>(part - own.begin())].name,
                         {read->indices.begin(), read->indices.end()}, read->type);
   });
-  out.algorithm.equations.insert(position, std::move(copy));
+  out.algorithm.insert_equations(
+      static_cast<std::size_t>(position - out.algorithm.equations.begin()), {copy});
   if (!equation->is_output && !is_read(out.algorithm, *equation)) {
     out.removed = {step.equation};
-    std::erase_if(out.algorithm.equations,
-                  [&](const ir::Equation& e) { return e.name == step.equation; });
+    out.algorithm.erase_equation(step.equation);
   }
   return out;
 }

@@ -23,8 +23,8 @@ namespace tilewright::tree {
 
 namespace {
 
-// An expression over extents that is at least `length` for every value of the names in `largest`, which run
-// from 0 to the value given, and of all data; nothing where its shape gives none. Minima and maxima do not
+// An expression over extents that is at least `length` for every value of the names in `largest`, which lie
+// between 0 and the value given, and of all data; nothing where its shape gives none. Minima and maxima do not
 // occur in the result.
 class UpperBound {
  public:
@@ -135,7 +135,8 @@ class Splitting {
     }
     position->value = context_.cast(equation_->type, fold_chunks(part, some));
     for (const ir::Equation& e : added) out.added.push_back(e.name);
-    out.algorithm.equations.insert(position, added.begin(), added.end());
+    out.algorithm.insert_equations(
+        static_cast<std::size_t>(position - out.algorithm.equations.begin()), added);
     out.reshaped = step_.equation;
     return out;
   }
@@ -184,6 +185,12 @@ class Splitting {
     ir::Substitution largest;
     for (std::size_t i = 0; i < equation_->indices.size(); ++i)
       largest[equation_->indices[i]] = context_.sub(equation_->shape[i], context_.index(1));
+    // So do the variables before, where they run from 0 or more and to something known.
+    for (std::size_t i = 0; i < at_; ++i) {
+      const auto least = ir::interval(fold_->lower[i], ranges_).lo;
+      const auto end = UpperBound(context_, algorithm_, largest).of(fold_->upper[i]);
+      if (least.value_or(-1) >= 0 && end) largest[vars_[i]] = context_.sub(*end, context_.index(1));
+    }
     const auto longest = UpperBound(context_, algorithm_, largest).of(length_);
     if (!longest)
       return refuse("how many chunks the reduction " + shown_ + " has is not known from the sizes",
@@ -237,6 +244,7 @@ class Splitting {
     part.type = fold_->type;
     part.parts = parts_below(context_, algorithm_, name, *fold_);
     part.is_output = false;
+    part.into = {};
     part.value = context_.fold(fold);
     return part;
   }

@@ -111,6 +111,12 @@ void append_nest(const Tree& tree, std::size_t at, std::vector<bool>& done,
 
 }  // namespace
 
+bool is_copy(const ir::Algorithm& algorithm, const Nest& nest) {
+  if (nest.stage) return true;
+  const ir::Equation* equation = algorithm.find_equation(nest.name);
+  return equation && equation->value.as<ir::Read>();
+}
+
 void order_nests(Tree& tree) {
   std::vector<bool> done(tree.nests.size());
   std::vector<Nest> out;
@@ -126,9 +132,11 @@ void order_nests(Tree& tree) {
   };
   const auto earlier = [&](Symbol a, Symbol b) { return position(a) < position(b); };
   for (Set& set : tree.sets) std::stable_sort(set.members.begin(), set.members.end(), earlier);
-  std::stable_sort(tree.sets.begin(), tree.sets.end(), [&](const Set& a, const Set& b) {
-    return !a.members.empty() && !b.members.empty() && earlier(a.members[0], b.members[0]);
-  });
+  const auto first = [&](const Set& set) {
+    return set.members.empty() ? tree.nests.size() : position(set.members[0]);
+  };
+  std::stable_sort(tree.sets.begin(), tree.sets.end(),
+                   [&](const Set& a, const Set& b) { return first(a) < first(b); });
 }
 
 }  // namespace tilewright::tree

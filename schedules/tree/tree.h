@@ -315,6 +315,9 @@ Nest default_nest(const ir::Equation& equation);
 // is the same.
 void order_nests(Tree& tree);
 
+// Whether a nest moves cells and computes nothing: a staged copy, or an equation that is one read.
+bool is_copy(const ir::Algorithm& algorithm, const Nest& nest);
+
 // Dimensions of an equation: indices, then fold variables.
 std::vector<Symbol> dimensions(const ir::Equation& equation);
 std::vector<Symbol> fold_variables(const ir::Equation& equation);  // a scan has none of its own

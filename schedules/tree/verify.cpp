@@ -9,6 +9,8 @@
 //   - a placement names a loop of a nest that is not placed inside this one; readers stand inside it, and
 //     in the order of nests a tensor is computed or copied before what reads it;
 //   - tensorized loops are the innermost of a reduction, and not marked otherwise;
+//   - where the algorithm has loops, the nests at the root stand in the order of its equations, a nest is placed
+//     in one of the same loops, and what a loop carries or decides by stands at the root;
 //   - scopes narrow inwards; what runs at the same time has the order that its values need (verify_mapping.cpp,
 //     verify_tables.cpp);
 //   - outputs stand at the root; kept names are loops over results of a reduction; a layout covers its
@@ -53,11 +55,12 @@ class Verifier {
     for (const Nest& nest : tree_.nests) {
       TILEWRIGHT_CHECK_OK(loops(nest));
       TILEWRIGHT_CHECK_OK(placement(nest));
-      TILEWRIGHT_CHECK_OK(verify_mapping(tree_, nest));
+      TILEWRIGHT_CHECK_OK(verify_mapping(algorithm_, tree_, nest));
       if (nest.stage)
         TILEWRIGHT_CHECK_OK(verify_layout(algorithm_, nest, inlined(nest.stage->tensor)));
     }
     TILEWRIGHT_CHECK_OK(readers());
+    if (!algorithm_.loops.empty()) TILEWRIGHT_CHECK_OK(iterations());
     TILEWRIGHT_CHECK_OK(verify_kernels(tree_));
     TILEWRIGHT_CHECK_OK(order());
     return verify_tables(algorithm_, tree_, reads_);
@@ -515,6 +518,58 @@ class Verifier {
             "place " + quoted(nest.name) + " at a loop around a reader", readers_of(tensor));
     }
     return Ok{};
+  }
+
+  // The loops of the algorithm around the equations of the tree.
+  Result<Ok> iterations() {
+    const ir::Equation* last = nullptr;
+    for (const Nest& nest : tree_.nests) {
+      const ir::Equation* equation = nest.stage ? nullptr : algorithm_.find_equation(nest.name);
+      if (!equation) continue;
+      if (!nest.at) {
+        if (last && equation < last)
+          return malformed(nest.place.span,
+                           quoted(nest.name) + " stands after " + quoted(last->name) +
+                               ", but before it in an algorithm with loops",
+                           "leave the nests in the order of the algorithm");
+        last = equation;
+        continue;
+      }
+      const Nest* owner = tree_.find(nest.at->nest);
+      while (owner && owner->stage && owner->at) owner = tree_.find(owner->at->nest);
+      const ir::Equation* around = owner ? algorithm_.find_equation(owner->name) : nullptr;
+      if (around && algorithm_.loops_around(*around) != algorithm_.loops_around(*equation))
+        return malformed(nest.placed.span,
+                         quoted(nest.name) + " is placed in " + quoted(owner->name) +
+                             ", which other loops of the algorithm surround",
+                         "place it in a nest of the same loop, or leave it at the root",
+                         {{"nest", std::string(nest.name.text())},
+                          {"placed in", std::string(owner->name.text())}});
+      for (const ir::Loop& loop : algorithm_.loops)
+        if (needs(loop, *equation))
+          return malformed(
+              nest.placed.span,
+              quoted(nest.name) + " is placed in " + quoted(nest.at->nest) +
+                  ", but the loop over " + quoted(loop.var) + " needs it as a whole",
+              "leave it at the root",
+              {{"nest", std::string(nest.name.text())}, {"loop", std::string(loop.var.text())}});
+    }
+    return Ok{};
+  }
+
+  // Whether a loop starts from the equation, goes on with it or decides by it, through what is inlined.
+  bool needs(const ir::Loop& loop, const ir::Equation& equation) const {
+    auto is = [&](Symbol tensor) {
+      if (equation.defines(tensor)) return true;
+      const auto through = reads_.find(tensor);
+      return inlined(tensor) && through != reads_.end() && through->second.contains(equation.name);
+    };
+    for (const ir::Carry& carry : loop.carries)
+      if (is(carry.start) || is(carry.next)) return true;
+    if (loop.condition)
+      for (const ir::Read* read : ir::reads(loop.condition))
+        if (is(read->tensor)) return true;
+    return false;
   }
 
   // Walks the tree as the program runs: each read needs its tensor computed before, in a place around it.

@@ -9,7 +9,7 @@ namespace tilewright::tree {
 
 // Scopes narrow from outside to inside, through the placements; memories, rings and asynchronous copies belong to
 // what is placed in a loop.
-Result<Ok> verify_mapping(const Tree& tree, const Nest& nest) {
+Result<Ok> verify_mapping(const ir::Algorithm& algorithm, const Tree& tree, const Nest& nest) {
   const std::string name(nest.name.text());
   Scope around = Scope::None;
   const Nest* n = &nest;
@@ -55,7 +55,7 @@ Result<Ok> verify_mapping(const Tree& tree, const Nest& nest) {
   if (nest.in_register && nest.space != Space::None)
     return malformed(nest.registered.span, quoted(nest.name) + " is kept in two memories",
                      "keep it in one", {{"nest", name}});
-  if (nest.is_async && !nest.stage)
+  if (nest.is_async && !is_copy(algorithm, nest))
     return malformed(nest.made_async.span,
                      quoted(nest.name) + " is computed, and only copies are asynchronous",
                      "stage a copy of it and make that asynchronous", {{"nest", name}});

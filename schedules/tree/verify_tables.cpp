@@ -15,12 +15,6 @@ namespace tilewright::tree {
 
 namespace {
 
-struct Flow {
-  std::size_t from = 0;  // positions among the statements
-  std::size_t to = 0;
-  Symbol tensor;
-};
-
 std::string name_of(Symbol symbol) { return std::string(symbol.text()); }
 
 class Tables {
@@ -34,9 +28,10 @@ class Tables {
         TILEWRIGHT_CHECK_OK(prefetches(nest, loop));
         if (loop.pipeline.empty() && loop.roles.empty() && loop.order.empty()) continue;
         TILEWRIGHT_CHECK_OK(may_have_table(nest, loop));
-        const std::vector<const Nest*> statements = statements_of(nest, loop);
+        const std::vector<const Nest*> statements = statements_of(tree_, nest, loop);
         if (!loop.pipeline.empty()) TILEWRIGHT_CHECK_OK(pipeline(nest, loop, statements));
         TILEWRIGHT_CHECK_OK(roles(nest, loop, statements));
+        TILEWRIGHT_CHECK_OK(verify_waits(nest, loop, statements, flows(statements, &loop)));
       }
     std::set<Symbol> taken;
     for (const Set& set : tree_.sets) TILEWRIGHT_CHECK_OK(members(set, taken));
@@ -48,43 +43,8 @@ class Tables {
     return {{"loop", path(nest.name, loop.name)}};
   }
 
-  std::vector<const Nest*> statements_of(const Nest& nest, const Loop& loop) const {
-    std::vector<const Nest*> out = tree_.placed_in({nest.name, loop.name});
-    out.push_back(&nest);
-    return out;
-  }
-
-  // What a statement reads, with all that is placed in its loops. What the loop `from` of the nest `within` does itself
-  // is what stands further inside.
-  void collect(const Nest& nest, const Loop* from, std::set<Symbol>& out) const {
-    if (nest.stage)
-      out.insert(nest.stage->tensor);
-    else if (const auto it = reads_.find(nest.name); it != reads_.end())
-      out.insert(it->second.begin(), it->second.end());
-    bool inside = from == nullptr;
-    for (const Loop& loop : nest.loops) {
-      if (inside)
-        for (const Nest* placed : tree_.placed_in({nest.name, loop.name}))
-          collect(*placed, nullptr, out);
-      inside = inside || &loop == from;
-    }
-  }
-
-  // A read goes to the last statement before that computes or copies the tensor.
   std::vector<Flow> flows(const std::vector<const Nest*>& statements, const Loop* own) const {
-    std::vector<Flow> out;
-    for (std::size_t to = 0; to < statements.size(); ++to) {
-      std::set<Symbol> read;
-      collect(*statements[to], to + 1 == statements.size() ? own : nullptr, read);
-      for (Symbol tensor : read)
-        for (std::size_t from = to; from-- > 0;) {
-          const Nest& producer = *statements[from];
-          if (!((producer.stage ? producer.stage->tensor : producer.name) == tensor)) continue;
-          out.push_back({from, to, tensor});
-          break;
-        }
-    }
-    return out;
+    return flows_between(tree_, reads_, statements, own);
   }
 
   static Result<Ok> may_have_table(const Nest& nest, const Loop& loop) {
@@ -154,6 +114,7 @@ class Tables {
     for (const Flow& flow : flows(statements, &loop)) {
       const Nest& producer = *statements[flow.from];
       const Nest& reader = *statements[flow.to];
+      if (!of_one_agent(loop, producer.name, reader.name)) continue;
       const std::size_t p = row_of[producer.name];
       const std::size_t r = row_of[reader.name];
       TILEWRIGHT_CHECK_OK(in_time(loop.pipeline[p], loop.pipeline[r], p < r, producer,
@@ -162,6 +123,18 @@ class Tables {
                                                         {"tensor", name_of(flow.tensor)}})));
     }
     return Ok{};
+  }
+
+  // Roles wait for each other; what one runs itself, it runs in the order of the table.
+  static bool of_one_agent(const Loop& loop, Symbol a, Symbol b) {
+    for (const Role& role : loop.roles) {
+      const auto has = [&](Symbol s) {
+        return std::find(role.statements.begin(), role.statements.end(), s) !=
+               role.statements.end();
+      };
+      if (has(a) != has(b)) return false;
+    }
+    return true;
   }
 
   static Result<Ok> in_time(const PipelineRow& producer, const PipelineRow& reader, bool first,
@@ -203,7 +176,6 @@ class Tables {
                    const std::vector<const Nest*>& statements) const {
     std::vector<Symbol> names;
     std::vector<std::pair<Symbol, Span>> named;
-    std::map<Symbol, std::size_t> role_of;
     for (const Role& role : loop.roles) {
       if (std::find(names.begin(), names.end(), role.name) != names.end())
         return malformed(role.place.span,
@@ -214,30 +186,19 @@ class Tables {
                          "role " + quoted(role.name) + " has no statement, or no scope",
                          "write `" + name_of(role.name) + "(statement, ...) on warp`",
                          with(at(nest, loop), {{"role", name_of(role.name)}}));
-      for (Symbol statement : role.statements) {
-        named.emplace_back(statement, role.place.span);
-        role_of.emplace(statement, names.size());
-      }
+      for (Symbol statement : role.statements) named.emplace_back(statement, role.place.span);
       names.push_back(role.name);
     }
     if (!names.empty())
       TILEWRIGHT_CHECK_OK(
           covers(nest, loop, statements, named, loop.roles[0].place.span, "the roles"));
-    Graph waits(names);
+    Graph ends(names);
     for (const OrderEdge& edge : loop.order)
-      TILEWRIGHT_CHECK_OK(add_edge(waits, edge, "role", at(nest, loop)));
-    for (const Flow& flow : names.empty() ? std::vector<Flow>() : flows(statements, &loop)) {
-      const std::size_t from = role_of[statements[flow.from]->name];
-      const std::size_t to = role_of[statements[flow.to]->name];
-      if (from != to) waits.add(from, to);
-    }
-    return no_circle(waits,
-                     loop.order.empty() ? loop.roles.empty() ? Span{} : loop.roles[0].place.span
-                                        : loop.order[0].place.span,
-                     at(nest, loop));
+      TILEWRIGHT_CHECK_OK(add_edge(ends, edge, "role", at(nest, loop)));
+    return Ok{};
   }
 
-  // Who is waited for in the same iteration.
+  // Who is waited for.
   struct Graph {
     explicit Graph(std::vector<Symbol> names_in)
         : names(std::move(names_in)), after(names.size()) {}
@@ -332,14 +293,15 @@ class Tables {
         no_circle(waits, set.order.empty() ? set.place.span : set.order[0].place.span, {}));
     for (const Flow& flow : flows(nests, nullptr)) {
       if (waits.reaches(flow.from, flow.to)) continue;
+      const Nest& maker = *nests[flow.from];
       const Nest& reader = *nests[flow.to];
       const ir::Equation* equation = reader.stage ? nullptr : algorithm_.find_equation(reader.name);
       return fail(Diagnostic{
           Code::SetOrder,
           set.place.span,
           quoted(reader.name) + " reads " + quoted(flow.tensor) + ", which " +
-              quoted(nests[flow.from]->name) + " makes at the same time",
-          "`order " + name_of(nests[flow.from]->name) + " before " + name_of(reader.name) + "`",
+              (maker.stage ? quoted(maker.name) + " copies" : "is computed") + " at the same time",
+          "`order " + name_of(maker.name) + " before " + name_of(reader.name) + "`",
           {},
           with({{"reader", name_of(reader.name)}, {"tensor", name_of(flow.tensor)}},
                equation ? reading_instance(algorithm_, tree_, *equation, flow.tensor)
@@ -383,8 +345,8 @@ class Tables {
         return malformed(prefetch.place.span, quoted(nest.name, loop.name) + " is a loop of a copy",
                          "prefetch in a loop around the copy", evidence);
       std::set<Symbol> read;
-      for (const Nest* statement : statements_of(nest, loop))
-        collect(*statement, statement == &nest ? &loop : nullptr, read);
+      for (const Nest* statement : statements_of(tree_, nest, loop))
+        collect_reads(tree_, reads_, *statement, statement == &nest ? &loop : nullptr, read);
       if (!read.contains(prefetch.tensor))
         return malformed(
             prefetch.place.span,
@@ -423,6 +385,44 @@ class Tables {
 };
 
 }  // namespace
+
+std::vector<const Nest*> statements_of(const Tree& tree, const Nest& nest, const Loop& loop) {
+  std::vector<const Nest*> out = tree.placed_in({nest.name, loop.name});
+  out.push_back(&nest);
+  return out;
+}
+
+void collect_reads(const Tree& tree, const ReadsOf& reads, const Nest& nest, const Loop* from,
+                   std::set<Symbol>& out) {
+  if (nest.stage)
+    out.insert(nest.stage->tensor);
+  else if (const auto it = reads.find(nest.name); it != reads.end())
+    out.insert(it->second.begin(), it->second.end());
+  bool inside = from == nullptr;
+  for (const Loop& loop : nest.loops) {
+    if (inside)
+      for (const Nest* placed : tree.placed_in({nest.name, loop.name}))
+        collect_reads(tree, reads, *placed, nullptr, out);
+    inside = inside || &loop == from;
+  }
+}
+
+std::vector<Flow> flows_between(const Tree& tree, const ReadsOf& reads,
+                                const std::vector<const Nest*>& statements, const Loop* own) {
+  std::vector<Flow> out;
+  for (std::size_t to = 0; to < statements.size(); ++to) {
+    std::set<Symbol> read;
+    collect_reads(tree, reads, *statements[to], to + 1 == statements.size() ? own : nullptr, read);
+    for (Symbol tensor : read)
+      for (std::size_t from = to; from-- > 0;) {
+        const Nest& producer = *statements[from];
+        if (!((producer.stage ? producer.stage->tensor : producer.name) == tensor)) continue;
+        out.push_back({from, to, tensor});
+        break;
+      }
+  }
+  return out;
+}
 
 Result<Ok> verify_tables(const ir::Algorithm& algorithm, const Tree& tree, const ReadsOf& reads) {
   return Tables(algorithm, tree, reads).run();

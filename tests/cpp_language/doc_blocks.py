@@ -19,7 +19,8 @@ def main(document, output):
              "namespace tilewright::generated {", "namespace {", "using namespace language;"]
     rows = []
     for number, (code, expected) in enumerate(pairs):
-        name = re.search(r"Algorithm (\w+)\(", code)[1]
+        # The last one is what the block is about; those before it are called.
+        name = re.findall(r"^Algorithm (\w+)\(", code, re.MULTILINE)[-1]
         lines += [f"Algorithm make_{number}() {{", code + f"return {name};", "}"]
         rows.append(f'{{"{name}", R"tw({expected})tw", make_{number}}},')
     lines += ["const Case kCases[] = {", *rows, "};", "}  // namespace",

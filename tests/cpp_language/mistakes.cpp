@@ -100,6 +100,44 @@ Algorithm in_a_function() {
   return a;
 }
 
+constexpr unsigned kReductions = __LINE__ + 1;
+Algorithm reductions() {
+  Algorithm a("reductions"), other("other");
+  Extent N(a, "N");
+  Input x(a, "x", f32, {N}), row(a, "row", i32, {N}, range(0, N).clamp());
+  Monoid unsaid(a, "unsaid", {{"m", f32}}, 0), foreign(other, "foreign", {{"m", f32}}, 0);
+  Tensor best(a, "best");
+  Output y(a, "y"), z(a, "z"), w(a, "w"), v(a, "v");
+  Var i("i");
+  RDom k("k", N);
+  y(i) = max(x(i), 1).where(x(i) > 0);
+  best() = argmax(k, x(k));
+  z(i) = best["value"](i);
+  w() = foreign(k, x(k));
+  v(i) = x(row(i)) + sum(k, x(k)).on_empty({1, 2});
+  return a;
+}
+
+constexpr unsigned kLoops = __LINE__ + 1;
+Algorithm loops() {
+  Algorithm a("loops"), callee("callee");
+  Extent N(a, "N"), L(a, "L"), D(callee, "D");
+  Input x(a, "x", f32, {N}), in(callee, "in", i32, {D});
+  Tensor n(a, "n");
+  Output y(a, "y"), out(callee, "out");
+  Var i("i");
+  out(i) = in(i) * 2;
+  Loop l(a, "l", L);
+  Tensor h = l.carry("h", x);
+  Tensor still = l.carry("still", x);
+  n(i) = h(i) * still(i);
+  l.next(n, h);
+  l.end();
+  Loop never(a, "never", L);
+  call({y}, callee, {{"in", h}});
+  return a;
+}
+
 struct Case {
   const char* name;
   unsigned line;
@@ -113,6 +151,8 @@ constexpr Case kCases[] = {
     {"types_and_ranges", kTypesAndRanges, types_and_ranges},
     {"too_large", kTooLarge, too_large},
     {"in_a_function", kInAFunction, in_a_function},
+    {"reductions", kReductions, reductions},
+    {"loops", kLoops, loops},
 };
 
 void move(Place& place, const Case& shown) {

@@ -23,21 +23,6 @@ std::string type_name(ir::ScalarType type) {
   return text == "bool" || text == "index" ? text + "_" : text;
 }
 
-// Whether the C++ language has a form for all of it: one value for each fold, by sum, prod, min or max, over
-// all of its bounds; no facts, no views, no constants.
-bool has_cpp_form(const ir::Algorithm& algorithm) {
-  for (const ir::Input& input : algorithm.inputs)
-    if (input.facts.any() || input.is_const) return false;
-  for (const ir::Equation& equation : algorithm.equations) {
-    if (equation.is_view) return false;
-    const ir::Fold* fold = equation.fold();
-    if (fold == nullptr) continue;
-    const ir::Monoid kind = fold->monoid_kind();
-    if (!fold->is_plain() || kind == ir::Monoid::And || kind == ir::Monoid::Or) return false;
-  }
-  return algorithm.monoids.empty();
-}
-
 class CppPrinter {
  public:
   explicit CppPrinter(const ir::Algorithm& algorithm) : algorithm_(algorithm) {}
@@ -53,10 +38,14 @@ class CppPrinter {
     }
     for (const ir::Expr requirement : algorithm_.requirements)
       line("a.require(" + expr(requirement) + ");");
+    for (const ir::MonoidDecl& monoid : algorithm_.monoids) declare_monoid(monoid);
     for (const ir::Input& input : algorithm_.inputs)
-      line("Input " + declare(input.name) + "(a, " + quoted(input.name.text()) + ", " +
-           type_name(input.type) + ", {" + list(input.shape) + "});");
-    for (const ir::Equation& equation : algorithm_.equations) define(equation);
+      line((input.is_const                     ? "ConstInput "
+            : algorithm_.new_value(input.name) ? "InOut "
+                                               : "Input ") +
+           declare(input.name) + "(a, " + quoted(input.name.text()) + ", " + type_name(input.type) +
+           ", {" + list(input.shape) + "}" + facts(input.facts) + ");");
+    define_all();
     return out_ + "  return a;\n}\n";
   }
 
@@ -67,14 +56,71 @@ class CppPrinter {
     return names_.emplace(name, "t" + std::to_string(names_.size())).first->second;
   }
 
+  // Each loop around its equations.
+  void define_all() {
+    std::size_t next = 0;
+    std::vector<const ir::Loop*> open;
+    for (std::size_t i = 0; i < algorithm_.equations.size(); ++i) {
+      for (; next < algorithm_.loops.size() && algorithm_.loops[next].first == i; ++next) {
+        open.push_back(&algorithm_.loops[next]);
+        begin(*open.back());
+      }
+      define(algorithm_.equations[i]);
+      for (; !open.empty() && open.back()->last == i + 1; open.pop_back()) {
+        const std::string loop = names_.at(open.back()->var);
+        for (const ir::Carry& carry : open.back()->carries)
+          line(loop + ".next(" + names_.at(carry.name) + ", " + names_.at(carry.next) + ");");
+        line(loop + ".end();");
+      }
+    }
+  }
+
+  void begin(const ir::Loop& loop) {
+    const std::string trips = expr(loop.trips);
+    const std::string name = declare(loop.var);
+    line("Loop " + name + "(a, " + quoted(loop.var.text()) + ", " + trips + ");");
+    for (const ir::Carry& carry : loop.carries)
+      line("Tensor " + declare(carry.name) + " = " + name + ".carry(" + quoted(carry.name.text()) +
+           ", " + names_.at(carry.start) + ");");
+    if (loop.condition) line(name + ".while_(" + expr(loop.condition) + ");");
+  }
+
   void define(const ir::Equation& equation) {
     const std::string tensor = declare(equation.name);
-    line((equation.is_output ? "Output " : "Tensor ") + tensor + "(a, " +
-         quoted(equation.name.text()) + ", " + type_name(equation.type) + ");");
+    std::string made = equation.is_output ? "Output " : equation.is_view ? "View " : "Tensor ";
+    made += tensor + "(a, " + quoted(equation.name.text());
+    if (equation.parts.empty()) made += ", " + type_name(equation.type);
+    if (equation.into.valid()) made += ", " + names_.at(equation.into);
+    line(made + ");");
+    for (const ir::TensorPart& part : equation.parts)
+      names_[part.name] =
+          tensor + "[" + quoted(part.name.text().substr(equation.name.text().size() + 1)) + "]";
     std::string head;
     for (std::size_t i = 0; i < equation.indices.size(); ++i)
       head += (i ? ", " : "") + var(equation.indices[i]) + " < " + expr(equation.shape[i]);
     line(tensor + ".at({" + head + "}) = " + expr(equation.value) + ";");
+  }
+
+  void declare_monoid(const ir::MonoidDecl& monoid) {
+    const std::string name = declare(monoid.name);
+    std::string fields;
+    for (std::size_t i = 0; i < monoid.fields.size(); ++i)
+      fields += (i ? ", {" : "{") + quoted(monoid.fields[i].text()) + ", " +
+                type_name(monoid.types[i]) + "}";
+    line("Monoid " + name + "(a, " + quoted(monoid.name.text()) + ", {" + fields + "}, {" +
+         list(monoid.identity) + "});");
+    line(name + "(Element(" + quoted(monoid.left.text()) + "), Element(" +
+         quoted(monoid.right.text()) + ")) = {" + list(monoid.combine) + "};");
+    if (monoid.commutative) line(name + ".commutative();");
+  }
+
+  std::string facts(const ir::Facts& facts) {
+    if (!facts.any()) return {};
+    const bool ordered = !facts.lower;
+    return (ordered ? std::string(", monotone()")
+                    : ", range(" + expr(facts.lower) + ", " + expr(facts.upper) + ")") +
+           (facts.clamp ? ".clamp()" : "") + (facts.monotone && !ordered ? ".monotone()" : "") +
+           (facts.injective ? ".injective()" : "") + (facts.assumed ? ".assumed()" : "");
   }
 
   static std::string var(Symbol name) { return "Var(" + quoted(name.text()) + ")"; }
@@ -108,11 +154,32 @@ class CppPrinter {
   }
 
   std::string fold(const ir::Fold& n) {
+    const bool declared = n.monoid_kind() == ir::Monoid::Declared;
+    const std::string text(n.monoid.text());
+    const std::string name = declared        ? names_.at(n.monoid)
+                             : text == "and" ? "all"
+                             : text == "or"  ? "any"
+                                             : text;
+    const std::string terms = "{" + list(n.body) + "}";
+    if (n.scan && n.state.empty())
+      return (declared ? name + ".scan" : "scan_" + name) + "(" + var(n.vars[0]) + ", " + terms +
+             ")";
+    if (n.scan) {
+      std::string state;
+      for (std::size_t i = 0; i < n.state.size(); ++i)
+        state += (i ? ", " : "") + ("State(" + quoted(n.state[i].text())) + ").from(" +
+                 expr(n.base[i]) + ")";
+      return "scan(" + var(n.vars[0]) + ", {" + state + "}, " + terms + ")";
+    }
     std::string domain;
     for (std::size_t i = 0; i < n.vars.size(); ++i)
       domain += (i ? ", " : "") + ("RDom(" + quoted(n.vars[i].text())) + ", " + expr(n.lower[i]) +
                 ", " + expr(n.upper[i]) + ")";
-    return std::string(n.monoid.text()) + "({" + domain + "}, " + list(n.body) + ")";
+    std::string out = name + "({" + domain + "}, " + terms + ")";
+    if (!n.where.empty()) out += ".where(" + expr(n.where[0]) + ")";
+    if (!n.on_empty.empty()) out += ".on_empty({" + list(n.on_empty) + "})";
+    if (n.is_update()) out = "update({" + list(n.base) + "}, " + out + ".at({" + list(n.at) + "}))";
+    return out;
   }
 
   std::string expr(ir::Expr e) {
@@ -193,7 +260,6 @@ int run(int argc, char** argv) {
     ir::GenerateOptions options;
     options.defined = seed % 3 != 0;
     const ir::Algorithm algorithm = ir::random_algorithm(context, seed, options);
-    if (!has_cpp_form(algorithm)) continue;
     batch.add("seed " + std::to_string(seed), algorithm);
     ++taken;
   }

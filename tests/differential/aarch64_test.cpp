@@ -31,6 +31,7 @@ TEST(AArch64, RandomProgramsEqualTheInterpreter) {
               tally.unlowered);
   EXPECT_GT(tally.runs, static_cast<int>(cases));
   EXPECT_GT(tally.c_runs, static_cast<int>(cases));
+  EXPECT_EQ(tally.as_c, tally.programs);
 }
 
 class AArch64Applications : public ::testing::TestWithParam<Application> {};

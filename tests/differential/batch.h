@@ -26,8 +26,13 @@ inline std::vector<host::Target> targets_here() {
 // Programs under one link, and their runs.
 class Batch {
  public:
-  Batch(std::vector<host::Target> targets, std::vector<CCompiler> compilers, Tally& tally)
-      : targets_(std::move(targets)), compilers_(std::move(compilers)), tally_(tally) {
+  // `in_turn`: each Program for one of the targets, in turn, instead of for all of them.
+  Batch(std::vector<host::Target> targets, std::vector<CCompiler> compilers, Tally& tally,
+        bool in_turn = false)
+      : targets_(std::move(targets)),
+        compilers_(std::move(compilers)),
+        tally_(tally),
+        in_turn_(in_turn) {
     EXPECT_EQ(tilewright_pool_create(3, &pool_), TILEWRIGHT_OK);
   }
   ~Batch() { tilewright_pool_destroy(pool_); }
@@ -39,13 +44,14 @@ class Batch {
     ++tally_.programs;
     tally_.parallel += has_loop(subject.program.body, program::LoopKind::Parallel);
     tally_.vector += has_loop(subject.program.body, program::LoopKind::Vector);
-    auto contract = program::derive_contract(context, subject.program);
-    if (!contract.ok()) return laws::messages(contract.diagnostics());
-    for (const host::Target& target : targets_) {
+    for (std::size_t t = 0; t < targets_.size(); ++t) {
+      const host::Target& target = targets_[t];
+      if (in_turn_ && t != subjects_.size() % targets_.size()) continue;
       Function function{subjects_.size(), subject.program, target.name};
       function.program.name = context.symbol("f" + std::to_string(functions_.size()));
-      auto object =
-          llvm_wall::compile_program(context, function.program, *contract, target.options);
+      auto dispatch = program::single_dispatch(context, function.program, "alone");
+      if (!dispatch.ok()) return laws::messages(dispatch.diagnostics());
+      auto object = llvm_wall::compile_function(context, *dispatch, target.options);
       if (!object.ok() && is_refusal(object.diagnostics()[0])) {
         ++tally_.unlowered;
         continue;
@@ -60,7 +66,9 @@ class Batch {
       Function function{subjects_.size(), subject.program, compiler.name};
       function.program.name = context.symbol("f" + std::to_string(functions_.size()));
       // Alone first, so that a refusal names its program.
-      const c_target::Function alone[] = {{&context, &function.program, &*contract}};
+      auto dispatch = program::single_dispatch(context, function.program, "alone");
+      if (!dispatch.ok()) return laws::messages(dispatch.diagnostics());
+      const c_target::Function alone[] = {{&context, &*dispatch}};
       const auto source = c_target::emit_file(alone);
       if (!source.ok() && is_refusal(source.diagnostics()[0])) {
         ++tally_.not_in_c;
@@ -69,7 +77,7 @@ class Batch {
       if (!source.ok())
         return compiler.name + ": " + laws::messages(source.diagnostics()) +
                program::print(subject.program);
-      in_c_.push_back({&compiler, functions_.size(), &context, *contract});
+      in_c_.push_back({&compiler, functions_.size(), &context, *std::move(dispatch)});
       functions_.push_back(std::move(function));
     }
     tally_.as_c += !in_c_.empty() && in_c_.back().function + 1 == functions_.size();
@@ -112,7 +120,7 @@ class Batch {
     const CCompiler* compiler;
     std::size_t function;
     ir::Context* context;
-    program::Contract contract;
+    program::Dispatch dispatch;
   };
 
   // One file and one run of the compiler for all functions of a compiler.
@@ -120,8 +128,7 @@ class Batch {
     for (const CCompiler& compiler : compilers_) {
       std::vector<c_target::Function> functions;
       for (const InC& one : in_c_)
-        if (one.compiler == &compiler)
-          functions.push_back({one.context, &functions_[one.function].program, &one.contract});
+        if (one.compiler == &compiler) functions.push_back({one.context, &one.dispatch});
       auto source = c_target::emit_file(functions);
       if (!source.ok()) return laws::messages(source.diagnostics());
       std::string object;
@@ -138,6 +145,7 @@ class Batch {
   std::vector<host::Target> targets_;
   std::vector<CCompiler> compilers_;
   Tally& tally_;
+  bool in_turn_;
   tilewright_pool* pool_ = nullptr;
   std::vector<Subject> subjects_;
   std::vector<Function> functions_;

@@ -101,14 +101,26 @@ class CompiledProgram {
  public:
   CompiledProgram(ir::Context& context, const program::Program& program, const host::Target& target)
       : program_(program) {
+    const auto dispatch = program::single_dispatch(context, program, "none");
+    EXPECT_TRUE(dispatch.ok()) << messages(dispatch.diagnostics());
+    if (dispatch.ok()) compile(context, *dispatch, target);
+  }
+  CompiledProgram(ir::Context& context, const program::Dispatch& dispatch,
+                  const host::Target& target)
+      : program_(dispatch.interface) {
+    compile(context, dispatch, target);
+  }
+
+  void compile(ir::Context& context, const program::Dispatch& dispatch,
+               const host::Target& target) {
     if (target.name == c_target::kName) {
-      compile_as_c(context);
+      compile_as_c(context, dispatch);
       return;
     }
     const artifact::Origin origin{"test", "0", "none", "0", "not checked", {}};
     llvm_wall::CompileOptions options;
     options.want_assembly = options.want_ir = true;
-    auto made = artifact::make_artifact(context, program, target, origin, options);
+    auto made = artifact::make_artifact(context, dispatch, target, origin, options);
     EXPECT_TRUE(made.ok()) << messages(made.diagnostics());
     if (!made.ok()) return;
     artifact_ = std::move(*made);
@@ -116,10 +128,8 @@ class CompiledProgram {
     objects_.load();
   }
 
-  void compile_as_c(ir::Context& context) {
-    const auto contract = program::derive_contract(context, program_);
-    ASSERT_TRUE(contract.ok()) << messages(contract.diagnostics());
-    const c_target::Function functions[] = {{&context, &program_, &*contract}};
+  void compile_as_c(ir::Context& context, const program::Dispatch& dispatch) {
+    const c_target::Function functions[] = {{&context, &dispatch}};
     const auto source = c_target::emit_file(functions);
     ASSERT_TRUE(source.ok()) << messages(source.diagnostics());
     std::string object;
@@ -135,6 +145,11 @@ class CompiledProgram {
   std::int32_t query(const tilewright_call* call, const std::vector<tilewright_tensor*>& tensors,
                      std::size_t* size) {
     return objects_.query(std::string(program_.name.text()), call, tensors, size);
+  }
+  // Status and text.
+  std::pair<std::int32_t, std::string> explain(const tilewright_call* call,
+                                               const std::vector<tilewright_tensor*>& tensors) {
+    return objects_.explain(std::string(program_.name.text()), call, tensors);
   }
   std::int32_t run(const tilewright_call* call, const std::vector<tilewright_tensor*>& tensors,
                    void* workspace, std::size_t workspace_size) {

@@ -37,12 +37,12 @@ class Emulated {
     ++tally_.programs;
     tally_.parallel += has_loop(subject.program.body, program::LoopKind::Parallel);
     tally_.vector += has_loop(subject.program.body, program::LoopKind::Vector);
-    auto contract = program::derive_contract(context, subject.program);
-    if (!contract.ok()) return laws::messages(contract.diagnostics());
     const auto target = host::find_target("aarch64-neon");
     Function function{
         subjects_.size(), named(context, subject.program), "aarch64-neon", {}, nullptr};
-    auto object = llvm_wall::compile_program(context, function.program, *contract, target->options);
+    auto dispatch = program::single_dispatch(context, function.program, "alone");
+    if (!dispatch.ok()) return laws::messages(dispatch.diagnostics());
+    auto object = llvm_wall::compile_function(context, *dispatch, target->options);
     if (object.ok()) {
       write(std::to_string(functions_.size()) + ".o", object->bytes);
       functions_.push_back(std::move(function));
@@ -51,9 +51,11 @@ class Emulated {
     } else {
       return laws::messages(object.diagnostics()) + program::print(subject.program);
     }
-    Function as_c{subjects_.size(), named(context, subject.program), "C for aarch64", *contract,
-                  &context};
-    const c_target::Function alone[] = {{&context, &as_c.program, &*contract}};
+    Function as_c{subjects_.size(), named(context, subject.program), "C for aarch64", {}, &context};
+    auto in_c = program::single_dispatch(context, as_c.program, "alone");
+    if (!in_c.ok()) return laws::messages(in_c.diagnostics());
+    as_c.dispatch = *std::move(in_c);
+    const c_target::Function alone[] = {{&context, &as_c.dispatch}};
     const auto source = c_target::emit_file(alone);
     if (source.ok()) {
       functions_.push_back(std::move(as_c));
@@ -99,7 +101,7 @@ class Emulated {
     std::size_t subject = 0;
     program::Program program;
     std::string how;
-    program::Contract contract;  // of those in C
+    program::Dispatch dispatch;  // of those in C
     ir::Context* context = nullptr;
   };
 
@@ -123,7 +125,7 @@ class Emulated {
       table += "extern int " + name + "(), " + name + "_query();\n";
       list += "  (void *)" + name + ", (void *)" + name + "_query,\n";
       if (functions_[f].context)
-        in_c.push_back({functions_[f].context, &functions_[f].program, &functions_[f].contract});
+        in_c.push_back({functions_[f].context, &functions_[f].dispatch});
       else
         objects += " " + folder_ + "/" + std::to_string(f) + ".o";
     }
@@ -154,17 +156,18 @@ class Emulated {
     append_word(out, on_executor);
     append_word(out, static_cast<std::int64_t>(function.program.parameters.size()));
     for (const program::Parameter& parameter : function.program.parameters) {
-      const ir::Tensor& value = expected.values.at(parameter.name);
+      // An argument that is read and written is sent as the caller gives it.
+      const bool is_read = !parameter.is_output || parameter.is_inout;
+      const ir::Tensor& value = (is_read ? expected.inputs : expected.values).at(parameter.name);
       const DLDataType type = Argument::dtype(parameter.type);
       append_word(out, type.code);
       append_word(out, type.bits);
       append_word(out, static_cast<std::int64_t>(value.shape.size()));
       for (std::int64_t extent : value.shape) append_word(out, extent);
-      append_word(out, !parameter.is_output);
+      append_word(out, is_read);
       const auto bytes = ir::tensor_bytes(value);
       append_word(out, static_cast<std::int64_t>(bytes.size()));
-      if (!parameter.is_output)
-        out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      if (is_read) out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     }
   }
 

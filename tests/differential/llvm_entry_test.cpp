@@ -68,6 +68,26 @@ class LlvmEntry : public ::testing::TestWithParam<const char*> {
     EXPECT_NE(error_.message[0], '\0');
     const ir::Tensor after = arguments_[2].read();
     for (std::size_t i = 0; i < before.data.size(); ++i) EXPECT_TRUE(same_bits(before, after, i));
+    expect_explained(status);
+  }
+
+  // NAME_explain says the same of the same arguments; of a workspace it is not told.
+  void expect_explained(std::int32_t status) {
+    if (std::string_view(error_.message).find("workspace") != std::string_view::npos) return;
+    const tilewright_error ran = error_;
+    error_.status = 0;
+    const auto [told, text] = library_.explain(&call_, tensors());
+    EXPECT_EQ(told, status) << text;
+    if (call_.error == nullptr) return;
+    EXPECT_EQ(std::memcmp(&ran, &error_, sizeof ran), 0);
+    std::string line = "refused: " + std::string(program::status_name(status)) + ": ";
+    if (ran.argument >= 0) line += program_.parameters[ran.argument].name.text();
+    if (ran.dimension >= 0) line += "[" + std::to_string(ran.dimension) + "]";
+    if (ran.argument >= 0) line += ": ";
+    line += ran.message;
+    if ((ran.expected != 0 || ran.got != 0) && status != TILEWRIGHT_BAD_CALL)
+      line += ": expected " + std::to_string(ran.expected) + ", got " + std::to_string(ran.got);
+    EXPECT_EQ(text.substr(text.rfind('\n', text.size() - 2) + 1), line + "\n") << text;
   }
 
   ir::Context context_;
@@ -363,7 +383,7 @@ TEST_P(LlvmObject, NoOpenSymbolNoWritableDataSameBytes) {
   EXPECT_EQ(output_of(std::string("nm -u ") + path),
             "                 w __x86_get_cpuid_feature_leaf\n");
   EXPECT_EQ(output_of(std::string("nm -g --defined-only --format=just-symbols ") + path),
-            "maths\nmaths_query\n");
+            "maths\nmaths_explain\nmaths_query\n");
   // Sections that are both allocated and writable, other than those that relocation needs, must be empty.
   EXPECT_EQ(output_of(std::string("readelf -SW ") + path +
                       " | grep -E ' WA[^L]* ' | grep -vE ' 000000 00 '"),

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -54,6 +55,28 @@ class LoadedObjects {
     words.insert(words.end(), tensors.begin(), tensors.end());
     words.push_back(size);
     return invoke(name + "_query", words);
+  }
+  // Status and whole text of NAME_explain; a text that is cut differently than told fails the test.
+  std::pair<std::int32_t, std::string> explain(const std::string& name, const tilewright_call* call,
+                                               const std::vector<tilewright_tensor*>& tensors) {
+    std::vector<void*> words{const_cast<tilewright_call*>(call)};
+    words.insert(words.end(), tensors.begin(), tensors.end());
+    std::size_t length = 0;
+    char short_text[8];
+    std::memset(short_text, 'x', sizeof short_text);
+    words.insert(words.end(), {short_text, reinterpret_cast<void*>(std::size_t{5}), &length});
+    const std::int32_t first = invoke(name + "_explain", words);
+    std::string text(length + 1, 'x');
+    words.resize(words.size() - 3);
+    words.insert(words.end(),
+                 {text.data(), reinterpret_cast<void*>(text.size()), static_cast<void*>(nullptr)});
+    EXPECT_EQ(invoke(name + "_explain", words), first);
+    EXPECT_EQ(text.back(), '\0');
+    text.pop_back();
+    EXPECT_EQ(text.find('\0'), std::string::npos);
+    EXPECT_EQ(std::string(short_text), text.substr(0, 4));
+    EXPECT_EQ(std::string(short_text + 5, 3), "xxx");
+    return {first, text};
   }
   std::int32_t run(const std::string& name, const tilewright_call* call,
                    const std::vector<tilewright_tensor*>& tensors, void* workspace,

@@ -9,10 +9,12 @@
 
 #include "tests/differential/c_compiler.h"
 #include "tests/laws/random_case.h"
+#include "tests/laws/round_trips.h"
 
 namespace tilewright::test {
 
 struct Tally {
+  int cases = 0;
   int programs = 0;
   int refused = 0;  // by build
   int unlowered =
@@ -21,7 +23,8 @@ struct Tally {
   int runs = 0;
   int as_c = 0;
   int c_runs = 0;
-  int not_in_c = 0;  // types and statements that C has no form for
+  int not_in_c = 0;  // statements that C has no form for
+  int exact = 0;  // sizes where the algorithm's interpreter says every bit
   int parallel = 0;  // programs with a parallel loop
   int vector = 0;
 };
@@ -84,51 +87,85 @@ inline std::vector<Symbol> add_extent_inputs(ir::Context& context, program::Prog
   return added;
 }
 
-// A random algorithm and schedule, lowered; the Program that `build` gives for some, that after all passes
-// for the others. False: refused.
-inline bool lower(laws::Case& random, program::Program& out) {
+// A random algorithm and schedule, lowered; nothing: refused. `program` is what `build` gives for some, and
+// that after all passes for the others.
+struct Lowered {
+  program::Program built;
+  program::Program program;
+  bool contracted = false;  // products of sums are not rounded
+};
+inline std::optional<Lowered> lower(laws::Case& random) {
   auto built =
       build::build(random.context, random.polyhedra, random.algorithm, random.random.schedule);
-  if (!built.ok()) return false;
-  out = *built;
-  if (random.seed % 8 == 7) return true;
+  if (!built.ok()) return std::nullopt;
+  if (random.seed % 8 == 7) return Lowered{*built, *built, false};
   auto passed = passes::run_passes(random.context, *built);
-  if (passed.ok()) out = std::move(*passed);
-  return passed.ok();
+  if (!passed.ok()) return std::nullopt;
+  return Lowered{std::move(*built), std::move(*passed), true};
 }
 
-// The random case as a subject, with what is expected of it at some sizes; `wrong` when the interpreter traps.
+// Where the tree keeps the order of folds the algorithm's own interpreter says every bit of the outputs. For
+// other trees tests/laws/build_test.cpp holds the same Programs to the computed bound.
+inline std::string compare_with_algorithm(const laws::Case& random, const Lowered& lowered,
+                                          const ir::TensorMap& inputs, const Expected& expected,
+                                          Tally& tally) {
+  const tree::Tree& tree = random.random.schedule.tree;
+  if (!laws::keeps_fold_order(random.algorithm, tree)) return {};
+  if (lowered.contracted && !tree.inlined.empty()) return {};
+  ir::InterpretOptions options;
+  options.reading = ir::Reading::Exact;
+  options.order.fused = lowered.contracted;
+  options.step_limit = 300000;
+  const auto values = ir::interpret(random.algorithm, expected.bindings, inputs, options);
+  if (!values.ok()) return {};
+  ++tally.exact;
+  for (const ir::TensorPart& output : random.algorithm.output_tensors()) {
+    const std::string difference = laws::first_difference(
+        values->at(output.name), expected.values.at(random.algorithm.argument_of(output.name)));
+    if (!difference.empty())
+      return "not the algorithm: " + std::string(output.name.text()) + " " + difference + "\n";
+  }
+  return {};
+}
+
+// The random case as a subject, with what is expected of it at some sizes. `wrong`: a representation does not
+// read back as itself, the interpreter traps, or the Program does not compute the algorithm.
 inline std::optional<Subject> random_subject(laws::Case& random, Tally& tally, std::string* wrong) {
-  Subject subject;
-  if (!lower(random, subject.program)) {
+  ++tally.cases;
+  *wrong = laws::case_round_trips(random);
+  if (!wrong->empty()) return std::nullopt;
+  const auto lowered = lower(random);
+  if (!lowered) {
     ++tally.refused;
     return std::nullopt;
   }
-  subject.text = random.text();
+  Subject subject{random.text(), lowered->program, {}};
+  for (const program::Program* program : {&lowered->built, &lowered->program})
+    if (wrong->empty()) *wrong = laws::program_round_trips(random.context, *program);
   const std::vector<Symbol> added = add_extent_inputs(random.context, subject.program);
-  for (int which = 0; which < 4; ++which) {
+  for (int which = 0; which < 4 && wrong->empty(); ++which) {
     const auto bindings = random.bindings(which);
     if (!bindings) continue;
-    ir::TensorMap inputs =
+    const ir::TensorMap inputs =
         ir::random_inputs(random.algorithm, *bindings, random.seed + which, random.seed % 3 == 0);
+    ir::TensorMap all = inputs;
     for (Symbol name : added)
-      inputs[name] = ir::make_tensor(
+      all[name] = ir::make_tensor(
           ir::ScalarType::I8,
           {ir::evaluate_extents(subject.program.find_parameter(name)->shape[0], *bindings)});
-    auto expected =
-        interpret(random.context, subject.program, *bindings, std::move(inputs), 300000);
+    auto expected = interpret(random.context, subject.program, *bindings, std::move(all), 300000);
     if (!expected.ok()) {
-      *wrong = laws::messages(expected.diagnostics()) + laws::print_sizes(*bindings) +
-               program::print(subject.program) + subject.text;
-      return std::nullopt;
-    }
-    if (*expected) {
+      *wrong = laws::messages(expected.diagnostics());
+    } else if (*expected) {
+      *wrong = compare_with_algorithm(random, *lowered, inputs, **expected, tally);
       subject.expected.push_back(std::move(**expected));
     } else {
       ++tally.skipped;
     }
+    if (!wrong->empty()) *wrong += laws::print_sizes(*bindings) + program::print(subject.program);
   }
-  if (subject.expected.empty()) return std::nullopt;
+  if (!wrong->empty()) *wrong += subject.text;
+  if (!wrong->empty() || subject.expected.empty()) return std::nullopt;
   return subject;
 }
 

@@ -63,7 +63,7 @@ class MachineKeys(unittest.TestCase):
     def test_every_key_is_shown(self):
         keys = re.findall(r'v\.\w+\("(\w+)"', text_of("schedules/machine/fields.h"))
         self.assertGreater(len(keys), 20)
-        block = "".join(re.findall(r"^```(?:toml|text)\n(format.*?)```", text_of("docs/machines.md"), re.MULTILINE | re.DOTALL))
+        block = "".join(re.findall(r"^```(?:toml|text)\n((?:format|\[\[space\]\]).*?)```", text_of("docs/machines.md"), re.MULTILINE | re.DOTALL))
         shown = set(re.findall(r"^(\w+) = |^\[+(\w+)\]", block, re.MULTILINE))
         shown = {name for pair in shown for name in pair if name}
         self.assertEqual(shown, set(keys) | {"format"})

@@ -75,7 +75,7 @@ class Judge {
     }
     for (const ir::TensorPart& output : case_.algorithm.output_tensors()) {
       const std::string name(output.name.text());
-      const auto got = outputs.find(output.name);
+      const auto got = outputs.find(case_.algorithm.argument_of(output.name));
       if (got == outputs.end()) return "no output " + name;
       if (bit_for_bit) {
         const auto& expected = (contracted ? fused_ : plain_).at(output.name);

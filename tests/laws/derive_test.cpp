@@ -126,6 +126,8 @@ TEST(Derive, SplitsEverySort) {
       "max(t < min(index(used[i]), 3)) x[i, t] on_empty 5",
       "lse(t < T) (x[i, t], 1)",
       "lse(t < T where x[i, t] > 0) (x[i, t], 1) on_empty (0, 0)",
+      "sum(j < T, t < j + 1 where j < 5) x[i, t] * x[i, j]",
+      "max(j < T, j <= t < T) x[i, t] - x[i, j] on_empty 8",
       "latest(t < T, j < 2) x[i, t] * (1 - f32(j))",
       "sum(t < T, j < t + 1 where j < 3) x[i, t] * x[i, j] on_empty 4"};
   for (std::string_view reduction : kReductions) {

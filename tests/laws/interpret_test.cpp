@@ -28,7 +28,21 @@ class Naive {
   bool run(TensorMap* out) {
     for (const Input& input : algorithm_.inputs)
       if (!has_facts(input.facts, values_.at(input.name))) return false;
-    for (const Equation& equation : algorithm_.equations) {
+    return run_from(0, algorithm_.equations.size(), 0, out);
+  }
+
+ private:
+  // Equations [from, to), and the loops that begin among them, of which `loop` is the next.
+  bool run_from(std::size_t from, std::size_t to, std::size_t loop, TensorMap* out) {
+    const auto& loops = algorithm_.loops;
+    for (std::size_t e = from; e < to; ++e) {
+      while (loop < loops.size() && loops[loop].first < e) ++loop;
+      if (loop < loops.size() && loops[loop].first == e) {
+        if (!iterate(loops[loop], loop + 1, out)) return false;
+        e = loops[loop].last - 1;
+        continue;
+      }
+      const Equation& equation = algorithm_.equations[e];
       std::vector<std::int64_t> shape;
       for (Expr extent : equation.shape) shape.push_back(evaluate_extents(extent, bindings_));
       result_.clear();
@@ -61,7 +75,26 @@ class Naive {
     return true;
   }
 
- private:
+  bool iterate(const Loop& loop, std::size_t inner, TensorMap* out) {
+    const auto set = [&](auto source) {
+      std::vector<Tensor> now;
+      for (const Carry& carry : loop.carries) now.push_back(values_.at(source(carry)));
+      for (std::size_t c = 0; c < now.size(); ++c)
+        (*out)[loop.carries[c].name] = values_[loop.carries[c].name] = now[c];
+    };
+    set([](const Carry& carry) { return carry.start; });
+    bool good = true;
+    const std::int64_t trips = evaluate_extents(loop.trips, bindings_);
+    for (std::int64_t l = 0; good && l < trips; ++l) {
+      bindings_[loop.var] = l;
+      if (loop.condition && (value(loop.condition).i == 0 || undefined_)) break;
+      good = run_from(loop.first, loop.last, inner, out);
+      if (good) set([](const Carry& carry) { return carry.next; });
+    }
+    bindings_.erase(loop.var);
+    return good && !undefined_;
+  }
+
   // Whether the values have what is declared of them; clamps those that are to be.
   bool has_facts(const Facts& facts, Tensor& tensor) {
     const std::int64_t row = tensor.shape.empty() ? 1 : tensor.shape.back();
@@ -250,7 +283,7 @@ class Naive {
   }
 
   const Algorithm& algorithm_;
-  const Bindings& bindings_;
+  Bindings bindings_;
   Context context_;
   TensorMap values_;
   bool reals_;
@@ -264,6 +297,22 @@ class Naive {
 bool same(ScalarType type, Scalar a, Scalar b) {
   if (!is_float(type)) return a.i == b.i;
   return a.f == b.f ? std::signbit(a.f) == std::signbit(b.f) : std::isnan(a.f) && std::isnan(b.f);
+}
+
+// Nothing is claimed of the body of a loop once it is over: rounding may give it another number of trips.
+bool is_inside_a_loop(const Algorithm& algorithm, Symbol tensor) {
+  const auto around = [&](std::size_t first, std::size_t last, const Loop* own) {
+    return std::any_of(algorithm.loops.begin(), algorithm.loops.end(), [&](const Loop& loop) {
+      return &loop != own && loop.holds(first) && last <= loop.last;
+    });
+  };
+  for (const Loop& loop : algorithm.loops)
+    for (const Carry& carry : loop.carries)
+      if (carry.name == tensor) return around(loop.first, loop.last, &loop);
+  const Equation* equation = algorithm.definition(tensor);
+  if (!equation) return false;
+  const auto at = static_cast<std::size_t>(equation - algorithm.equations.data());
+  return around(at, at + 1, nullptr);
 }
 
 TEST(InterpretLaw, ColumnsGiveWhatCellsGiveAndExactStaysInsideTheBound) {
@@ -310,6 +359,7 @@ TEST(InterpretLaw, ColumnsGiveWhatCellsGiveAndExactStaysInsideTheBound) {
     if (!bound.ok() || !exact_defined) continue;
     ++bounded;
     for (const auto& [name, reference] : *bound) {
+      if (is_inside_a_loop(algorithm, name)) continue;
       auto violation = find_violation(reference, exact.at(name));
       ASSERT_FALSE(violation) << seed << " " << name.text() << " expected " << violation->expected
                               << " got " << violation->got << " bound " << violation->bound << "\n"

@@ -2,6 +2,8 @@
 //
 // The loops of a nest with their bounds and guards visit each point of the nest's box exactly once. The
 // Program's own provenance names the points; the domain is enumerated here from the equation.
+#include <set>
+
 #include "frontend/ir/walk.h"
 #include "tests/laws/index_value.h"
 #include "tests/laws/random_case.h"
@@ -13,11 +15,12 @@ using laws::IndexValues;
 using laws::value_of;
 using Points = std::map<std::vector<std::int64_t>, int>;
 
-// Whether value_of knows it: no data and no arithmetic of other types.
-bool is_index_value(ir::Expr root) {
+// Whether value_of knows it: no data and no arithmetic of other types. `unknown`: names of what is not.
+bool is_index_value(ir::Expr root, const std::set<Symbol>& unknown = {}) {
   bool index = true;
   ir::walk(root, [&](ir::Expr e) {
     const ir::ExprKind kind = e.kind();
+    if (const auto* var = e.as<ir::Var>()) index = index && !unknown.contains(var->name);
     index = index && (e.type() == ir::ScalarType::Index || e.type() == ir::ScalarType::Bool) &&
             kind != ir::ExprKind::Read && kind != ir::ExprKind::Cast;
   });
@@ -41,48 +44,55 @@ class Visitor {
 
   void run(program::Stmt stmt) {
     if (++steps > kMaxSteps) return;
-    program::visit(stmt, ir::Overloaded{
-                             [&](const program::Block& n) {
-                               for (program::Stmt s : n.body) run(s);
-                             },
-                             // What depends on data belongs to equations that are not counted.
-                             [&](const program::For& n) {
-                               if (!is_index_value(n.lower) || !is_index_value(n.upper)) return;
-                               const std::int64_t upper = value_of(n.upper, values_);
-                               for (std::int64_t i = value_of(n.lower, values_); i < upper; ++i) {
-                                 values_[n.var] = i;
-                                 run(n.body);
-                                 if (steps > kMaxSteps) return;
-                               }
-                             },
-                             [&](const program::If& n) {
-                               if (!is_index_value(n.condition)) return;
-                               if (value_of(n.condition, values_)) {
-                                 run(n.then_body);
-                               } else if (n.else_body) {
-                                 run(n.else_body);
-                               }
-                             },
-                             [&](const program::Let& n) {
-                               if (!is_index_value(n.value)) return;
-                               values_[n.var] = value_of(n.value, values_);
-                               run(n.body);
-                             },
-                             [&](const program::Alloc& n) { run(n.body); },
-                             [&](const program::Store& n) {
-                               std::vector<std::int64_t> at;
-                               for (ir::Expr e : n.point)
-                                 if (!is_index_value(e)) return;
-                               for (ir::Expr e : n.point) at.push_back(value_of(e, values_));
-                               ++points[{n.origin, n.role}][at];
-                             },
-                             [](const program::Prefetch&) {},
-                             [&](const auto&) { ADD_FAILURE() << "build makes no others"; },
-                         });
+    program::visit(
+        stmt, ir::Overloaded{
+                  [&](const program::Block& n) {
+                    for (program::Stmt s : n.body) run(s);
+                  },
+                  // What depends on data belongs to equations that are not counted.
+                  [&](const program::For& n) {
+                    if (!is_index_value(n.lower, unknown_) || !is_index_value(n.upper, unknown_))
+                      return;
+                    const std::int64_t upper = value_of(n.upper, values_);
+                    for (std::int64_t i = value_of(n.lower, values_); i < upper; ++i) {
+                      values_[n.var] = i;
+                      run(n.body);
+                      if (steps > kMaxSteps) return;
+                    }
+                  },
+                  [&](const program::If& n) {
+                    if (!is_index_value(n.condition, unknown_)) return;
+                    if (value_of(n.condition, values_)) {
+                      run(n.then_body);
+                    } else if (n.else_body) {
+                      run(n.else_body);
+                    }
+                  },
+                  [&](const program::Let& n) {
+                    const bool known = is_index_value(n.value, unknown_);
+                    if (known)
+                      values_[n.var] = value_of(n.value, values_);
+                    else
+                      unknown_.insert(n.var);
+                    run(n.body);
+                    if (!known) unknown_.erase(n.var);
+                  },
+                  [&](const program::Alloc& n) { run(n.body); },
+                  [&](const program::Store& n) {
+                    std::vector<std::int64_t> at;
+                    for (ir::Expr e : n.point)
+                      if (!is_index_value(e, unknown_)) return;
+                    for (ir::Expr e : n.point) at.push_back(value_of(e, values_));
+                    ++points[{n.origin, n.role}][at];
+                  },
+                  [](const program::Prefetch&) {},
+                  [&](const auto&) { ADD_FAILURE() << "build makes no others"; },
+              });
   }
 
  private:
   IndexValues values_;
+  std::set<Symbol> unknown_;  // names of values that depend on data
 };
 
 // Every point of an equation: its indices, and its fold variables when `with_fold`.
@@ -138,9 +148,11 @@ TEST(LoopSpace, VisitsEachPointOnce) {
       if (visitor.steps > Visitor::kMaxSteps) continue;
       for (const tree::Nest& nest : subject.random.schedule.tree.nests) {
         // A placed equation is computed where it is needed, perhaps more than once.
-        const ir::Equation* equation =
-            subject.random.schedule.tree.algorithm(subject.algorithm).find_equation(nest.name);
+        const ir::Algorithm& derived = subject.random.schedule.tree.algorithm(subject.algorithm);
+        const ir::Equation* equation = derived.find_equation(nest.name);
         if (!equation || nest.at) continue;
+        // The equations of a loop are solved once for each of its trips.
+        if (!derived.loops_around(*equation).empty()) continue;
         // A condition leaves points out, and scans and updates have statements of their own.
         if (equation->fold() && !equation->fold()->is_plain()) continue;
         if (equation->fold() && !has_index_bounds(*equation->fold())) continue;

@@ -2,8 +2,10 @@
 //
 // From Program to C, private to this room.
 //   expressions.cpp  values; shared ones get names      statements.cpp  loops, guards, buffers, stores
+//   conversions.cpp  between types, to and from memory
 //   lanes.cpp        vector loops                       parallel.cpp    loops that an executor runs
-//   entry.cpp        NAME and NAME_query                math.cpp        math functions
+//   function.cpp     kernels, which entries there are   entry.cpp       what judges a call
+//   math.cpp         math functions
 #pragma once
 
 #include <optional>
@@ -11,7 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "lowering/program/contract.h"
+#include "lowering/program/dispatch.h"
 #include "lowering/targets/c/lines.h"
 #include "lowering/targets/c/prelude.h"
 
@@ -43,11 +45,16 @@ struct FileState {
 // names differ where the Program's do.
 class Names {
  public:
-  explicit Names(const program::Program& program);
+  // `function`: what the C functions of the program are called after.
+  Names(const program::Program& program, std::string function);
+  explicit Names(const program::Program& program)
+      : Names(program, std::string(program.name.text())) {}
+  const std::string& function() const { return function_; }
   std::string of(Symbol name);
   std::string fresh(const std::string& wish);
 
  private:
+  std::string function_;
   std::unordered_map<Symbol, std::string> given_;
   std::unordered_set<std::string> taken_;
 };
@@ -59,13 +66,31 @@ struct Buffer {
   ScalarType type = ScalarType::F32;
   std::vector<Expr> extents;
   std::string base;
+  std::string element;  // what `base` points to
   bool writable = true;
-  bool in_workspace = false;
+  // A parameter whose elements share bytes, two each; a row of the last axis begins with a byte.
+  bool packed = false;
   // Real and imaginary parts of an argument lie in turn: distance of neighbours, place of the first.
   int step = 1;
   int first = 0;
   // Of a vector loop whose lanes run statement by statement: one copy for each lane, the last dimension.
   int private_lanes = 1;
+};
+
+// Precedences of C, rising.
+enum Precedence : int {
+  kLowest,
+  kConditional,
+  kOr,
+  kAnd,
+  kBitOr,
+  kBitAnd,
+  kEqual,
+  kRelation,
+  kSum,
+  kProduct,
+  kUnary,
+  kPrimary
 };
 
 // An expression of C with the precedence of its outermost operator.
@@ -109,17 +134,23 @@ class Body {
   Text infix(const char* op, int precedence, Expr a, Expr b);
   Text call(const std::string& name, std::span<const Expr> args);
   Text select(const ir::Select& select);
-  Text cast(const std::string& value, ScalarType from, ScalarType to);
-  Text round_to(const ir::RoundTo& round);
-  Text saturate(const ir::Saturate& saturate);
-  std::string round_to_grid(const std::string& value, ScalarType from, ScalarType grid);
   Text load(const ir::Read& read);
+  std::string place(const Buffer& buffer, std::span<const Expr> indices);
   std::string cell(const Buffer& buffer, std::span<const Expr> indices);
   std::string suffix(ScalarType type);
   void count_uses(Expr expr);
   bool wants_name(Expr expr);
   std::string helper(std::string_view name) { return state_.prelude.use(name); }
   std::string name_of(Symbol name);
+
+  // conversions.cpp
+  Text cast(const std::string& value, ScalarType from, ScalarType to);
+  Text round_to(const ir::RoundTo& round);
+  Text saturate(const ir::Saturate& saturate);
+  std::string round_to_grid(const std::string& value, ScalarType from, ScalarType grid);
+  std::string single(const std::string& value, ScalarType from);
+  Text from_memory(const std::string& stored, const Buffer& buffer);
+  std::string to_memory(const std::string& value, ScalarType type);
 
   // statements.cpp
   void begin_statement(std::span<const Expr> roots);
@@ -170,8 +201,16 @@ class Body {
   Lanes* lanes_ = nullptr;
 };
 
-// entry.cpp: the functions that the header declares, and the kernel that they call.
-std::string emit_function(FileState& state, const program::Program& program,
-                          const program::Contract& contract);
+enum class EntryKind : std::uint8_t {
+  Run,  // NAME
+  Query,  // NAME_query
+  Table,  // internal: sizes and variants as text, or nothing where a check of Query fails
+  Explain,  // NAME_explain: the table, then every check that needs no workspace
+};
+// entry.cpp
+std::string emit_entry(FileState& state, const program::Dispatch& dispatch, EntryKind kind,
+                       std::vector<std::string> kernel_calls);
+// function.cpp: the functions that the header declares, and the kernels that they call.
+std::string emit_function(FileState& state, const program::Dispatch& dispatch);
 
 }  // namespace tilewright::c_target

@@ -14,22 +14,6 @@ namespace tilewright::c_target {
 
 namespace {
 
-// Precedences of C, rising.
-enum : int {
-  kLowest,
-  kConditional,
-  kOr,
-  kAnd,
-  kBitOr,
-  kBitAnd,
-  kEqual,
-  kRelation,
-  kSum,
-  kProduct,
-  kUnary,
-  kPrimary
-};
-
 // Nested deeper than this, an operand gets a name: compilers limit the brackets that they accept.
 constexpr int kDeepText = 12;
 
@@ -102,8 +86,10 @@ int weight(Expr expr, int enough) {
 std::optional<TypeForm> type_form(ScalarType type) {
   switch (type) {
     case ScalarType::Bool: return TypeForm{"bool", "uint8_t", "tw_workspace_u8", "bool"};
+    case ScalarType::I4: return TypeForm{"int8_t", "int8_t", "tw_workspace_i8", "i4"};
     case ScalarType::I8: return TypeForm{"int8_t", "int8_t", "tw_workspace_i8", "i8"};
     case ScalarType::I16: return TypeForm{"int16_t", "int16_t", "tw_workspace_i16", "i16"};
+    case ScalarType::U4: return TypeForm{"uint8_t", "uint8_t", "tw_workspace_u8", "u4"};
     case ScalarType::U8: return TypeForm{"uint8_t", "uint8_t", "tw_workspace_u8", "u8"};
     case ScalarType::U16: return TypeForm{"uint16_t", "uint16_t", "tw_workspace_u16", "u16"};
     case ScalarType::U32: return TypeForm{"uint32_t", "uint32_t", "tw_workspace_u32", "u32"};
@@ -113,6 +99,13 @@ std::optional<TypeForm> type_form(ScalarType type) {
     case ScalarType::I64: return TypeForm{"int64_t", "int64_t", "tw_workspace_i64", "i64"};
     case ScalarType::BF16:
     case ScalarType::F16: return TypeForm{"float", "uint16_t", "tw_workspace_u16", "f32"};
+    case ScalarType::F4E2M1:
+    case ScalarType::F6E2M3:
+    case ScalarType::F6E3M2:
+    case ScalarType::F8E4M3:
+    case ScalarType::F8E5M2:
+    case ScalarType::F8E8M0: return TypeForm{"float", "uint8_t", "tw_workspace_u8", "f32"};
+    case ScalarType::TF32:
     case ScalarType::F32: return TypeForm{"float", "float", "tw_workspace_f32", "f32"};
     case ScalarType::F64: return TypeForm{"double", "double", "tw_workspace_f64", "f64"};
     default: return std::nullopt;
@@ -367,94 +360,15 @@ Text Body::float_op(const ir::Op& op) {
       out = call(name, op.args);
     }
   }
-  // A 16-bit operation is the f32 operation rounded once more; some stay on the grid by themselves.
-  if (keeps_grid(op.op) || (type != ScalarType::BF16 && type != ScalarType::F16)) return out;
+  // An operation of a narrower type is that of f32 rounded once more; some stay on the grid by themselves.
+  if (keeps_grid(op.op) || type == ScalarType::F32 || type == ScalarType::F64) return out;
   return {round_to_grid(out.text, ScalarType::F32, type), kPrimary};
-}
-
-// ---- conversions ----
-
-std::string Body::round_to_grid(const std::string& value, ScalarType from, ScalarType grid) {
-  const bool is_double = from == ScalarType::F64;
-  const auto narrow = [&] { return is_double ? helper("tw_odd_f32") + "(" + value + ")" : value; };
-  switch (grid) {
-    case ScalarType::F64: return is_double ? value : "(double)" + value;
-    case ScalarType::F32: return is_double ? "(float)" + value : value;
-    case ScalarType::BF16:
-      return from == grid ? value : helper("tw_round_bf16") + "(" + narrow() + ")";
-    case ScalarType::F16:
-      return from == grid ? value : helper("tw_round_f16") + "(" + narrow() + ")";
-    default: return value;
-  }
-}
-
-// `value` binds as tightly as a unary operator.
-Text Body::cast(const std::string& value, ScalarType from, ScalarType to) {
-  if (from == to) return {value, kUnary};
-  const bool from_float = ir::is_float(from);
-  const bool to_float = ir::is_float(to);
-  const auto form = type_form(to);
-  if (!form || !type_form(from)) {
-    suffix(form ? from : to);  // refuses
-    return {value, kUnary};
-  }
-  if (from_float && to_float) return {round_to_grid(value, from, to), kUnary};
-  if (to_float) {
-    // To f32 or f64 in one rounding; the 16-bit formats are that f32 rounded once more.
-    const ScalarType wide = to == ScalarType::F64 ? to : ScalarType::F32;
-    const std::string first =
-        std::string("(") + (wide == ScalarType::F64 ? "double" : "float") + ")" + value;
-    return {round_to_grid(first, wide, to), kUnary};
-  }
-  if (to == ScalarType::Bool) return {value + " != 0", kEqual};
-  if (from_float)
-    return {helper("tw_to_" + suffix(to) + "_" + suffix(from)) + "(" + value + ")", kPrimary};
-  // Conversion to an unsigned type is modulo its range; so is one of the same width in every compiler.
-  const bool fits = from == ScalarType::Bool || ir::is_unsigned(to) || to == ScalarType::Index ||
-                    to == ScalarType::I64 || ir::size_bytes(from) < ir::size_bytes(to);
-  if (fits) return {"(" + std::string(form->value) + ")" + value, kUnary};
-  return {helper("tw_wrap_" + suffix(to)) + "(" + (from == ScalarType::U64 ? "(int64_t)" : "") +
-              value + ")",
-          kPrimary};
-}
-
-// Floats become integers by saturation in every conversion.
-Text Body::saturate(const ir::Saturate& s) {
-  const ScalarType from = s.value.type();
-  if (ir::is_float(s.type)) {
-    refuse(
-        "the C target has no saturating conversion to `" + std::string(ir::type_text(s.type)) + "`",
-        "build for another target, or take the minimum with the largest value");
-    return {"0", kPrimary};
-  }
-  const std::string inner = value(s.value, kUnary);
-  if (ir::is_float(from) || s.type == from ||
-      (s.type == ScalarType::I64 && from != ScalarType::U64))
-    return cast(inner, from, s.type);
-  if (s.type == ScalarType::U64 && ir::is_unsigned(from)) return cast(inner, from, s.type);
-  const char* clamp = from == ScalarType::U64 ? "tw_uclamp_" : "tw_clamp_";
-  return {helper(clamp + suffix(s.type)) + "(" + inner + ")", kPrimary};
-}
-
-// The value stays in its type; a grid that holds all of it changes nothing.
-Text Body::round_to(const ir::RoundTo& r) {
-  const std::string inner = value(r.value, kUnary);
-  suffix(r.grid);  // refuses the grids that C has no form for
-  const bool f16_in_bf16 = r.type == ScalarType::BF16 && r.grid == ScalarType::F16;
-  if (ir::unit_roundoff(r.grid) <= ir::unit_roundoff(r.type) && !f16_in_bf16)
-    return {inner, kUnary};
-  std::string text = round_to_grid(inner, r.type, r.grid);
-  if (r.type == ScalarType::F64) text = "(double)" + text;
-  // The grid of bf16 goes beyond the range of f16.
-  if (r.type == ScalarType::F16 && r.grid == ScalarType::BF16)
-    text = helper("tw_round_f16") + "(" + text + ")";
-  return {text, kUnary};
 }
 
 // ---- memory ----
 
 // Row-major, by Horner's rule: (i * K + k) * N + n.
-std::string Body::cell(const Buffer& buffer, std::span<const Expr> indices) {
+std::string Body::place(const Buffer& buffer, std::span<const Expr> indices) {
   std::string text;
   int precedence = kPrimary;
   bool narrow = true;
@@ -485,7 +399,11 @@ std::string Body::cell(const Buffer& buffer, std::span<const Expr> indices) {
   if (buffer.private_lanes > 1)
     step(std::to_string(buffer.private_lanes), true, lane_number(), false);
   if (buffer.step > 1) step(std::to_string(buffer.step), true, std::to_string(buffer.first), true);
-  return buffer.base + "[" + (text.empty() ? "0" : text) + "]";
+  return text.empty() ? "0" : text;
+}
+
+std::string Body::cell(const Buffer& buffer, std::span<const Expr> indices) {
+  return buffer.base + "[" + place(buffer, indices) + "]";
 }
 
 Text Body::load(const ir::Read& read) {
@@ -496,13 +414,11 @@ Text Body::load(const ir::Read& read) {
     return {"0", kPrimary};
   }
   used_.insert(it->second.base);
-  const std::string memory = cell(it->second, read.indices);
-  switch (it->second.type) {
-    case ScalarType::Bool: return {memory + " != 0", kEqual};
-    case ScalarType::BF16: return {helper("tw_load_bf16") + "(" + memory + ")", kPrimary};
-    case ScalarType::F16: return {helper("tw_load_f16") + "(" + memory + ")", kPrimary};
-    default: suffix(it->second.type); return {memory, kPrimary};
-  }
+  if (it->second.packed)
+    return from_memory(
+        helper("tw_nibble") + "(" + it->second.base + ", " + place(it->second, read.indices) + ")",
+        it->second);
+  return from_memory(cell(it->second, read.indices), it->second);
 }
 
 // ---- choice ----

@@ -13,16 +13,21 @@ void FileState::refuse(const program::Program& program, std::string message, std
   error->evidence.emplace_back("program", std::string(program.name.text()));
 }
 
-Names::Names(const program::Program& program) {
+Names::Names(const program::Program& program, std::string function)
+    : function_(std::move(function)) {
   const std::string name(program.name.text());
   // What the functions of this file call their own.
   for (const char* own :
-       {"call", "workspace", "workspace_size", "closure", "worker", "begin", "end", "shared",
-        "first", "status", "executor", "none", "needed", "overflow", "holds"})
+       {"call",  "workspace", "workspace_size", "closure", "worker", "begin",    "end",   "shared",
+        "first", "status",    "executor",       "none",    "needed", "overflow", "holds", "failed",
+        "text",  "text_size", "text_length",    "out",     "asked",  "detail",   "names"})
     taken_.insert(own);
+
   taken_.insert(name);
   taken_.insert(name + "_query");
-  taken_.insert(name + "_kernel");
+  taken_.insert(name + "_table");
+  taken_.insert(name + "_explain");
+  taken_.insert(function_ + "_kernel");
   // Parameters and extents keep their names before any loop variable takes them.
   for (const program::Parameter& parameter : program.parameters) of(parameter.name);
   for (const ir::ExtentDecl& extent : program.extents) of(extent.name);
@@ -53,7 +58,7 @@ Result<std::string> emit_file(std::span<const Function> functions, const Options
   std::string bodies;
   for (const Function& function : functions) {
     state.context = function.context;
-    bodies += emit_function(state, *function.program, *function.contract);
+    bodies += emit_function(state, *function.dispatch);
     if (state.error) return fail(*state.error);
   }
   std::string text;

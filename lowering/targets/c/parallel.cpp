@@ -17,7 +17,7 @@ void Body::emit_parallel(const program::For& loop) {
   begin_statement(roots);
   const std::string lower = value(loop.lower);
   const std::string upper = value(loop.upper);
-  const std::string name = names_.fresh(std::string(program_.name.text()) + "_parallel");
+  const std::string name = names_.fresh(names_.function() + "_parallel");
   const std::string run = names_.fresh(name + "_run");
   const std::string var = names_.of(loop.var);
 
@@ -43,11 +43,7 @@ void Body::emit_parallel(const program::For& loop) {
     if (const auto form = type_form(type))
       members.push_back({std::string(form->value) + " ", names_.of(symbol)});
   for (const auto& [symbol, buffer] : buffers_)
-    if (const auto form = type_form(buffer.type))
-      members.push_back({(buffer.writable ? "" : "const ") +
-                             std::string(buffer.in_workspace ? form->workspace : form->storage) +
-                             " *",
-                         buffer.base});
+    members.push_back({(buffer.writable ? "" : "const ") + buffer.element + " *", buffer.base});
   std::erase_if(members, [&](const Member& member) { return !body.uses(member.name); });
   std::sort(members.begin(), members.end(),
             [](const Member& a, const Member& b) { return a.name < b.name; });

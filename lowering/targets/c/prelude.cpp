@@ -2,20 +2,26 @@
 #include "lowering/targets/c/prelude.h"
 
 #include <optional>
+#include <span>
 
+#include "frontend/ir/type.h"
 #include "lowering/program/c_names.h"
+#include "lowering/targets/c/prelude_formats.h"
 #include "lowering/targets/c/prelude_text.h"
 
 namespace tilewright::c_target {
 
 namespace {
 
-// What the marks in the text of a family stand for: @S, @T, @U (the unsigned type of that width), @MIN, @MAX,
-// and @LO and @HI, the powers of two around the range.
+// What the marks in the text of a family stand for: @S, @T, @U (the unsigned type that holds it), @W (wraps an
+// integer to the type, brackets follow), @N (its bits), @MIN, @MAX, and @LO and @HI, the powers of two around
+// the range.
 struct Suffix {
   std::string_view suffix, type, word, least, most, least_float, most_float;
 };
 constexpr Suffix kSuffixes[] = {
+    {"i4", "int8_t", "uint8_t", "-8", "7", "-0x1p3", "0x1p3"},
+    {"u4", "uint8_t", "uint8_t", "0", "15", "0x0p0", "0x1p4"},
     {"i8", "int8_t", "uint8_t", "INT8_MIN", "INT8_MAX", "-0x1p7", "0x1p7"},
     {"i16", "int16_t", "uint16_t", "INT16_MIN", "INT16_MAX", "-0x1p15", "0x1p15"},
     {"i32", "int32_t", "uint32_t", "INT32_MIN", "INT32_MAX", "-0x1p31", "0x1p31"},
@@ -33,10 +39,9 @@ const Suffix* find_suffix(std::string_view suffix) {
   return nullptr;
 }
 
-std::string instantiate(std::string_view text, const Suffix& at) {
-  const std::pair<std::string_view, std::string_view> marks[] = {
-      {"@S", at.suffix}, {"@T", at.type},         {"@U", at.word},       {"@MIN", at.least},
-      {"@MAX", at.most}, {"@LO", at.least_float}, {"@HI", at.most_float}};
+using Mark = std::pair<std::string_view, std::string>;
+
+std::string instantiate(std::string_view text, std::span<const Mark> marks) {
   std::string out(text);
   for (const auto& [mark, value] : marks)
     for (auto found = out.find(mark); found != std::string::npos; found = out.find(mark, found))
@@ -44,21 +49,67 @@ std::string instantiate(std::string_view text, const Suffix& at) {
   return out;
 }
 
+std::string arithmetic(std::string_view text, const Suffix& at) {
+  const auto type = ir::parse_type(at.suffix);
+  const int bits = ir::type_info(*type).width;
+  const std::string name(at.suffix);
+  const bool whole = bits >= 8;
+  const Mark marks[] = {
+      {"@S", name},
+      {"@T", std::string(at.type)},
+      {"@U", std::string(at.word)},
+      {"@W",
+       whole ? "(" + std::string(at.type) + ")(" + std::string(at.word) + ")" : "tw_wrap_" + name},
+      {"@N", std::to_string(bits)},
+      {"@MIN", std::string(at.least)},
+      {"@MAX", std::string(at.most)},
+      {"@LO", std::string(at.least_float)},
+      {"@HI", std::string(at.most_float)}};
+  return instantiate(text, marks);
+}
+
+// Of the floats that one family reads and writes by their bits: @S, @T (what holds the bits), @E and @M (bits of
+// exponent and mantissa), @K (what there is beyond numbers).
+std::optional<std::string> format(std::string_view text, std::string_view name) {
+  const auto type = ir::parse_type(name);
+  if (!type) return std::nullopt;
+  const ir::TypeInfo& info = ir::type_info(*type);
+  const char* kind = info.specials == ir::Specials::Ieee     ? "TW_IEEE"
+                     : info.specials == ir::Specials::Fn     ? "TW_FN"
+                     : info.specials == ir::Specials::Finite ? "TW_FINITE"
+                                                             : nullptr;
+  if (kind == nullptr || info.width > 16) return std::nullopt;
+  const Mark marks[] = {{"@S", std::string(name)},
+                        {"@T", std::string(info.c_type)},
+                        {"@E", std::to_string(info.exponent_bits)},
+                        {"@M", std::to_string(info.mantissa_bits)},
+                        {"@K", kind}};
+  return instantiate(text, marks);
+}
+
+// What stands for the `$` in the name of a family: "tw_add_$", or "tw_to_$_f32" with it in the middle.
+std::optional<std::string_view> suffix_in(std::string_view name, std::string_view family) {
+  const auto mark = family.find('$');
+  const std::string_view before = family.substr(0, mark);
+  const std::string_view after = family.substr(mark + 1);
+  if (!name.starts_with(before) || !name.ends_with(after) ||
+      name.size() <= before.size() + after.size())
+    return std::nullopt;
+  return name.substr(before.size(), name.size() - before.size() - after.size());
+}
+
 std::optional<std::string> find_text(std::string_view name) {
-  for (const Helper& helper : kHelpers)
-    if (helper.name == name) return std::string(helper.text.substr(1));
-  for (const Helper& family : kFamilies) {
-    // "tw_add_$", or "tw_to_$_f32" with the suffix in the middle.
-    const auto mark = family.name.find('$');
-    const std::string_view before = family.name.substr(0, mark);
-    const std::string_view after = family.name.substr(mark + 1);
-    if (!name.starts_with(before) || !name.ends_with(after) ||
-        name.size() <= before.size() + after.size())
-      continue;
-    const Suffix* suffix =
-        find_suffix(name.substr(before.size(), name.size() - before.size() - after.size()));
-    if (suffix != nullptr) return instantiate(family.text.substr(1), *suffix);
-  }
+  for (std::span<const Helper> helpers :
+       {std::span<const Helper>(kHelpers), std::span<const Helper>(kFormatHelpers),
+        std::span<const Helper>(kExplainHelpers)})
+    for (const Helper& helper : helpers)
+      if (helper.name == name) return std::string(helper.text.substr(1));
+  for (const Helper& family : kFamilies)
+    if (const auto suffix = suffix_in(name, family.name))
+      if (const Suffix* row = find_suffix(*suffix)) return arithmetic(family.text.substr(1), *row);
+  for (const Helper& family : kFormatFamilies)
+    if (const auto suffix = suffix_in(name, family.name))
+      if (auto text = format(family.text.substr(1), *suffix)) return text;
   return std::nullopt;
 }
 

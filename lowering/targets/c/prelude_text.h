@@ -6,14 +6,9 @@
 // frontend/ir/evaluate.h for its operation. The line break after the opening of a raw string is no part of it.
 #pragma once
 
-#include <string_view>
+#include "lowering/targets/c/prelude_explain.h"
 
 namespace tilewright::c_target {
-
-struct Helper {
-  std::string_view name;
-  std::string_view text;
-};
 
 inline constexpr std::string_view kFileHead = R"c(
 #include <float.h>
@@ -77,19 +72,19 @@ typedef double tw_workspace_f64 TW_WORKSPACE;
 inline constexpr Helper kFamilies[] = {
     // ---- integers: two's complement at their width ----
     {"tw_add_$", R"c(
-TW_INLINE @T tw_add_@S(@T a, @T b) { return (@T)(@U)((@U)a + (@U)b); }
+TW_INLINE @T tw_add_@S(@T a, @T b) { return @W((@U)a + (@U)b); }
 )c"},
     {"tw_sub_$", R"c(
-TW_INLINE @T tw_sub_@S(@T a, @T b) { return (@T)(@U)((@U)a - (@U)b); }
+TW_INLINE @T tw_sub_@S(@T a, @T b) { return @W((@U)a - (@U)b); }
 )c"},
     {"tw_mul_$", R"c(
-TW_INLINE @T tw_mul_@S(@T a, @T b) { return (@T)(@U)(1u * (@U)a * (@U)b); }
+TW_INLINE @T tw_mul_@S(@T a, @T b) { return @W(1u * (@U)a * (@U)b); }
 )c"},
     {"tw_neg_$", R"c(
-TW_INLINE @T tw_neg_@S(@T a) { return (@T)(@U)(0u - (@U)a); }
+TW_INLINE @T tw_neg_@S(@T a) { return @W(0u - (@U)a); }
 )c"},
     {"tw_wrap_$", R"c(
-TW_INLINE @T tw_wrap_@S(int64_t a) { return (@T)(@U)(uint64_t)a; }
+TW_INLINE @T tw_wrap_@S(int64_t a) { return @W((uint64_t)a); }
 )c"},
     {"tw_div_$", R"c(
 /* Rounds towards minus infinity; by zero it gives zero, by minus one it wraps. */
@@ -117,34 +112,34 @@ TW_INLINE @T tw_udiv_@S(@T a, @T b) { return (@T)(b == 0 ? 0 : a / b); }
 TW_INLINE @T tw_umod_@S(@T a, @T b) { return (@T)(b == 0 ? 0 : a % b); }
 )c"},
     {"tw_and_$", R"c(
-TW_INLINE @T tw_and_@S(@T a, @T b) { return (@T)(@U)((@U)a & (@U)b); }
+TW_INLINE @T tw_and_@S(@T a, @T b) { return @W((@U)a & (@U)b); }
 )c"},
     {"tw_or_$", R"c(
-TW_INLINE @T tw_or_@S(@T a, @T b) { return (@T)(@U)((@U)a | (@U)b); }
+TW_INLINE @T tw_or_@S(@T a, @T b) { return @W((@U)a | (@U)b); }
 )c"},
     {"tw_xor_$", R"c(
-TW_INLINE @T tw_xor_@S(@T a, @T b) { return (@T)(@U)((@U)a ^ (@U)b); }
+TW_INLINE @T tw_xor_@S(@T a, @T b) { return @W((@U)a ^ (@U)b); }
 )c"},
     {"tw_not_$", R"c(
-TW_INLINE @T tw_not_@S(@T a) { return (@T)(@U)~(@U)a; }
+TW_INLINE @T tw_not_@S(@T a) { return @W(~(@U)a); }
 )c"},
     {"tw_shift_left_$", R"c(
 /* The count is read as unsigned; beyond the width nothing is left. */
 TW_INLINE @T tw_shift_left_@S(@T a, @T b) {
-  return (@T)(@U)((@U)b < 8 * sizeof(@U) ? 1u * (@U)a << (@U)b : 0);
+  return @W((@U)b < @Nu ? 1u * (@U)a << (@U)b : 0);
 }
 )c"},
     {"tw_shift_right_$", R"c(
 /* The count is read as unsigned; beyond the width nothing is left but the sign. */
 TW_INLINE @T tw_shift_right_@S(@T a, @T b) {
-  const @U most = 8 * sizeof(@U) - 1;
+  const @U most = @N - 1;
   const @U count = (@U)b < most ? (@U)b : most;
   return (@T)(a < 0 ? ~(~a >> count) : a >> count);
 }
 )c"},
     {"tw_ushift_right_$", R"c(
 /* Beyond the width nothing is left. */
-TW_INLINE @T tw_ushift_right_@S(@T a, @T b) { return (@T)(b < 8 * sizeof(@T) ? a >> b : 0); }
+TW_INLINE @T tw_ushift_right_@S(@T a, @T b) { return (@T)(b < @N ? a >> b : 0); }
 )c"},
     {"tw_clamp_$", R"c(
 /* The nearest value of the type. */
@@ -163,6 +158,9 @@ TW_INLINE @T tw_max_@S(@T a, @T b) { return a > b ? a : b; }
 )c"},
     {"tw_choose_$", R"c(
 TW_INLINE @T tw_choose_@S(bool chosen, @T a, @T b) { return chosen ? a : b; }
+)c"},
+    {"tw_limit_$", R"c(
+TW_INLINE @T tw_limit_@S(@T x, @T most) { return x > most ? most : x < -most ? -most : x; }
 )c"},
     // ---- floats to integers: what does not fit goes to the nearer end, NaN to zero ----
     {"tw_to_$_f32", R"c(
@@ -213,12 +211,17 @@ TW_INLINE @T tw_ceil_@S(@T x) {
 }
 )c"}};
 
-inline constexpr Helper kHelpers[] = {
-    {"tw_clamp_u64", R"c(
+inline constexpr Helper kHelpers[] = {{"tw_wrap_i4", R"c(
+TW_INLINE int8_t tw_wrap_i4(int64_t a) { return (int8_t)((int)(((uint64_t)a & 15u) ^ 8u) - 8); }
+)c"},
+                                      {"tw_wrap_u4", R"c(
+TW_INLINE uint8_t tw_wrap_u4(int64_t a) { return (uint8_t)((uint64_t)a & 15u); }
+)c"},
+                                      {"tw_clamp_u64", R"c(
 /* The nearest value of the type. */
 TW_INLINE uint64_t tw_clamp_u64(int64_t a) { return a < 0 ? 0 : (uint64_t)a; }
 )c"},
-    {"tw_threefry", R"c(
+                                      {"tw_threefry", R"c(
 /* Threefry-2x32 with 20 rounds of a key and a counter, first words in the low halves. */
 TW_INLINE uint64_t tw_threefry(uint64_t key, uint64_t counter) {
   static const int rotations[8] = {13, 15, 26, 6, 17, 29, 16, 24};
@@ -238,42 +241,42 @@ TW_INLINE uint64_t tw_threefry(uint64_t key, uint64_t counter) {
   return x | (uint64_t)y << 32;
 }
 )c"},
-    {"tw_abs_f32", R"c(
+                                      {"tw_abs_f32", R"c(
 TW_INLINE float tw_abs_f32(float x) { return tw_from_bits_f32(tw_bits_f32(x) & 0x7fffffffu); }
 )c"},
-    {"tw_abs_f64", R"c(
+                                      {"tw_abs_f64", R"c(
 TW_INLINE double tw_abs_f64(double x) {
   return tw_from_bits_f64(tw_bits_f64(x) & UINT64_C(0x7fffffffffffffff));
 }
 )c"},
-    {"tw_signed_f32", R"c(
+                                      {"tw_signed_f32", R"c(
 /* The magnitude of one with the sign of the other. */
 TW_INLINE float tw_signed_f32(float x, float sign) {
   return tw_from_bits_f32((tw_bits_f32(x) & 0x7fffffffu) | (tw_bits_f32(sign) & 0x80000000u));
 }
 )c"},
-    {"tw_signed_f64", R"c(
+                                      {"tw_signed_f64", R"c(
 /* The magnitude of one with the sign of the other. */
 TW_INLINE double tw_signed_f64(double x, double sign) {
   const uint64_t top = UINT64_C(0x8000000000000000);
   return tw_from_bits_f64((tw_bits_f64(x) & ~top) | (tw_bits_f64(sign) & top));
 }
 )c"},
-    {"tw_rint_f32", R"c(
+                                      {"tw_rint_f32", R"c(
 /* To the nearest integer, ties to even: above 2^23 there is nothing behind the point. */
 TW_INLINE float tw_rint_f32(float x) {
   const float size = tw_abs_f32(x);
   return size < 0x1p23f ? tw_signed_f32((size + 0x1p23f) - 0x1p23f, x) : x;
 }
 )c"},
-    {"tw_rint_f64", R"c(
+                                      {"tw_rint_f64", R"c(
 /* To the nearest integer, ties to even: above 2^52 there is nothing behind the point. */
 TW_INLINE double tw_rint_f64(double x) {
   const double size = tw_abs_f64(x);
   return size < 0x1p52 ? tw_signed_f64((size + 0x1p52) - 0x1p52, x) : x;
 }
 )c"},
-    {"tw_sqrt_f64", R"c(
+                                      {"tw_sqrt_f64", R"c(
 /* The correctly rounded square root. */
 TW_INLINE double tw_sqrt_f64(double x) {
 #if defined(TW_SQRT_F64)
@@ -313,7 +316,7 @@ TW_INLINE double tw_sqrt_f64(double x) {
 #endif
 }
 )c"},
-    {"tw_sqrt_f32", R"c(
+                                      {"tw_sqrt_f32", R"c(
 /* Rounded from double, which has enough bits for that to be the direct rounding. */
 TW_INLINE float tw_sqrt_f32(float x) {
 #if defined(TW_SQRT_F32)
@@ -323,7 +326,7 @@ TW_INLINE float tw_sqrt_f32(float x) {
 #endif
 }
 )c"},
-    {"tw_fma_f32", R"c(
+                                      {"tw_fma_f32", R"c(
 /* a * b + c, rounded once. The product is exact in double; the sum is rounded to odd, so that
  * rounding it again is the direct rounding. */
 TW_INLINE float tw_fma_f32(float a, float b, float c) {
@@ -342,7 +345,7 @@ TW_INLINE float tw_fma_f32(float a, float b, float c) {
 #endif
 }
 )c"},
-    {"tw_fma_f64", R"c(
+                                      {"tw_fma_f64", R"c(
 #if !defined(TW_FMA_F64)
 /* An unsigned integer of 128 bits. */
 typedef struct {
@@ -461,87 +464,29 @@ TW_INLINE double tw_fma_f64(double a, double b, double c) {
 #endif
 }
 )c"},
-    // ---- the 16-bit formats: held as float on their grid, stored as their bits ----
-    {"tw_round_bf16", R"c(
-/* To the nearest bf16, ties to even. */
-TW_INLINE float tw_round_bf16(float x) {
-  const uint32_t bits = tw_bits_f32(x);
-  const uint32_t near = x != x ? bits | 0x00400000u : bits + 0x7fffu + (bits >> 16 & 1u);
-  return tw_from_bits_f32(near & 0xffff0000u);
-}
-)c"},
-    {"tw_round_f16", R"c(
-/* To the nearest f16, ties to even. */
-TW_INLINE float tw_round_f16(float x) {
-  const float size = tw_abs_f32(x);
-  uint32_t bits = tw_bits_f32(size);
-  if (x != x) return x;
-  if (size >= 65520.0f) return tw_signed_f32(tw_from_bits_f32(0x7f800000u), x);
-  /* Below 2^-14 the grid is that of floats around a half. */
-  if (size < 0x1p-14f) return tw_signed_f32((size + 0.5f) - 0.5f, x);
-  bits = (bits + 0xfffu + (bits >> 13 & 1u)) & ~0x1fffu;
-  return tw_signed_f32(tw_from_bits_f32(bits), x);
-}
-)c"},
-    {"tw_odd_f32", R"c(
-/* Towards zero, with the last bit set where that is inexact: rounding once more to a shorter format
- * then equals the direct rounding. */
-TW_INLINE float tw_odd_f32(double x) {
-  const float near = (float)x;
-  uint32_t bits = tw_bits_f32(near);
-  if (tw_abs_f64((double)near) > tw_abs_f64(x)) --bits;
-  if (x == x && (double)near != x) bits |= 1u;
-  return tw_from_bits_f32(bits);
-}
-)c"},
-    {"tw_load_bf16", R"c(
-TW_INLINE float tw_load_bf16(uint16_t bits) { return tw_from_bits_f32((uint32_t)bits << 16); }
-)c"},
-    {"tw_store_bf16", R"c(
-TW_INLINE uint16_t tw_store_bf16(float x) { return (uint16_t)(tw_bits_f32(x) >> 16); }
-)c"},
-    {"tw_load_f16", R"c(
-TW_INLINE float tw_load_f16(uint16_t bits) {
-  const uint32_t sign = (uint32_t)(bits & 0x8000u) << 16, rest = bits & 0x7fffu;
-  if (rest < 0x400u) return tw_signed_f32((float)rest * 0x1p-24f, tw_from_bits_f32(sign));
-  return tw_from_bits_f32(
-      sign | (rest >= 0x7c00u ? 0x7f800000u | (rest & 0x3ffu) << 13 : (rest << 13) + 0x38000000u));
-}
-)c"},
-    {"tw_store_f16", R"c(
-/* Of a value on the grid of f16, or NaN. */
-TW_INLINE uint16_t tw_store_f16(float x) {
-  const uint32_t sign = tw_bits_f32(x) >> 16 & 0x8000u, rest = tw_bits_f32(x) & 0x7fffffffu;
-  const float size = tw_abs_f32(x);
-  if (x != x) return (uint16_t)(sign | 0x7e00u | (rest >> 13 & 0x3ffu));
-  if (size > 65504.0f) return (uint16_t)(sign | 0x7c00u);
-  if (size < 0x1p-14f) return (uint16_t)(sign | (uint32_t)(size * 0x1p24f));
-  return (uint16_t)(sign | (rest - 0x38000000u) >> 13);
-}
-)c"},
-    // ---- sizes that a caller controls ----
-    {"tw_checked_add", R"c(
+                                      // ---- sizes that a caller controls ----
+                                      {"tw_checked_add", R"c(
 /* These three wrap, and tell. */
 TW_INLINE int64_t tw_checked_add(int64_t a, int64_t b, bool *overflow) {
   *overflow |= b >= 0 ? a > INT64_MAX - b : a < INT64_MIN - b;
   return tw_add_i64(a, b);
 }
 )c"},
-    {"tw_checked_sub", R"c(
+                                      {"tw_checked_sub", R"c(
 TW_INLINE int64_t tw_checked_sub(int64_t a, int64_t b, bool *overflow) {
   *overflow |= b >= 0 ? a < INT64_MIN + b : a > INT64_MAX + b;
   return tw_sub_i64(a, b);
 }
 )c"},
-    {"tw_checked_mul", R"c(
+                                      {"tw_checked_mul", R"c(
 TW_INLINE int64_t tw_checked_mul(int64_t a, int64_t b, bool *overflow) {
   const int64_t product = tw_mul_i64(a, b);
   *overflow |= a != 0 && ((a == -1 && b == INT64_MIN) || (a != -1 && product / a != b));
   return product;
 }
 )c"},
-    // ---- the judging of a call ----
-    {"tw_fail", R"c(
+                                      // ---- the judging of a call ----
+                                      {"tw_fail", R"c(
 /* Fills the error detail, if there is one, and gives the status. */
 static int32_t tw_fail(const tilewright_call *call, const char *function, int32_t status,
                        int32_t argument, int32_t dimension, int64_t expected, int64_t got,
@@ -562,7 +507,7 @@ static int32_t tw_fail(const tilewright_call *call, const char *function, int32_
   return status;
 }
 )c"},
-    {"tw_check_call", R"c(
+                                      {"tw_check_call", R"c(
 /* The structures of the caller: large enough, and what is reserved is zero. The least sizes are
  * those of version 1 of the ABI. A detail that is malformed is not written. */
 static int32_t tw_check_call(const tilewright_call *call, const char *function,
@@ -585,16 +530,26 @@ static int32_t tw_check_call(const tilewright_call *call, const char *function,
   return TILEWRIGHT_OK;
 }
 )c"},
-    {"tw_type_word", R"c(
+                                      {"tw_type_word", R"c(
 TW_INLINE int64_t tw_type_word(DLDataType type) {
   return (int64_t)type.code | (int64_t)type.bits << 8 | (int64_t)type.lanes << 16;
 }
 )c"},
-    {"tw_check_strides", R"c(
-/* Null, or compact row-major; strides of dimensions with one element, and of a tensor without
+                                      {"tw_row_bytes", R"c(
+/* The extent; of a last axis whose elements share bytes, those bytes. */
+TW_INLINE int64_t tw_row_bytes(const tilewright_tensor *tensor, int32_t dimension,
+                               int64_t per_byte) {
+  const int64_t extent = tensor->dl.shape[dimension];
+  if (dimension + 1 < tensor->dl.ndim) return extent;
+  return extent / per_byte + (extent % per_byte != 0);
+}
+)c"},
+                                      {"tw_check_strides", R"c(
+/* Null, or compact row-major, rows of elements that share bytes up to their last byte; strides of dimensions with one element, and of a tensor without
  * elements, say nothing. */
 static int32_t tw_check_strides(const tilewright_call *call, const char *function, int32_t argument,
-                                const tilewright_tensor *tensor, const char *message) {
+                                const tilewright_tensor *tensor, int64_t per_byte,
+                                const char *message) {
   uint64_t compact = 1;
   int32_t d;
   if (tensor->dl.strides == NULL) return TILEWRIGHT_OK;
@@ -604,24 +559,25 @@ static int32_t tw_check_strides(const tilewright_call *call, const char *functio
     if (tensor->dl.shape[d] != 1 && (uint64_t)tensor->dl.strides[d] != compact)
       return tw_fail(call, function, TILEWRIGHT_UNSUPPORTED_STRIDES, argument, d, (int64_t)compact,
                      tensor->dl.strides[d], message);
-    compact *= (uint64_t)tensor->dl.shape[d];
+    compact *= (uint64_t)tw_row_bytes(tensor, d, per_byte) *
+               (uint64_t)(d + 1 < tensor->dl.ndim ? 1 : per_byte);
   }
   return TILEWRIGHT_OK;
 }
 )c"},
-    {"tw_check_bytes", R"c(
+                                      {"tw_check_bytes", R"c(
 /* The bytes of all elements; they fit 63 bits, also without the zeros among the extents, and
  * size_bytes. */
 static int32_t tw_check_bytes(const tilewright_call *call, const char *function, int32_t argument,
-                              const tilewright_tensor *tensor, int64_t element, const char *message,
-                              uint64_t *bytes) {
+                              const tilewright_tensor *tensor, int64_t element, int64_t per_byte,
+                              const char *message, uint64_t *bytes) {
   int64_t capacity = element;
   bool overflow = false;
   uint64_t end;
   int32_t d;
   *bytes = (uint64_t)element;
   for (d = 0; d < tensor->dl.ndim; ++d) {
-    const int64_t extent = tensor->dl.shape[d];
+    const int64_t extent = tw_row_bytes(tensor, d, per_byte);
     capacity = tw_checked_mul(capacity, extent == 0 ? 1 : extent, &overflow);
     *bytes *= (uint64_t)extent;
   }
@@ -634,18 +590,18 @@ static int32_t tw_check_bytes(const tilewright_call *call, const char *function,
   return TILEWRIGHT_OK;
 }
 )c"},
-    {"tw_data", R"c(
+                                      {"tw_data", R"c(
 TW_INLINE unsigned char *tw_data(const tilewright_tensor *tensor) {
   return tensor->dl.data == NULL ? NULL : (unsigned char *)tensor->dl.data + tensor->dl.byte_offset;
 }
 )c"},
-    {"tw_disjoint", R"c(
+                                      {"tw_disjoint", R"c(
 TW_INLINE bool tw_disjoint(const void *a, uint64_t a_bytes, const void *b, uint64_t b_bytes) {
   return a_bytes == 0 || b_bytes == 0 || (uintptr_t)a + a_bytes <= (uintptr_t)b ||
          (uintptr_t)b + b_bytes <= (uintptr_t)a;
 }
 )c"},
-    {"tw_cancelled", R"c(
+                                      {"tw_cancelled", R"c(
 /* Polled between the iterations of parallel loops, which are coarse. */
 TW_INLINE bool tw_cancelled(const tilewright_call *call) {
 #if defined(__GNUC__)

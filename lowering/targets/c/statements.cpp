@@ -139,27 +139,27 @@ void Body::declare_buffer(const program::Alloc& alloc, int private_lanes) {
   buffer.extents.assign(alloc.extents.begin(), alloc.extents.end());
   buffer.base = names_.of(alloc.buffer);
   buffer.private_lanes = private_lanes;
-  buffer.in_workspace = alloc.space == program::Space::Workspace;
+  const bool in_workspace = alloc.space == program::Space::Workspace;
   const auto form = type_form(alloc.type);
   if (!form) {
     suffix(alloc.type);  // refuses
     return;
   }
-  if (!buffer.in_workspace && alloc.space != program::Space::Stack &&
+  buffer.element = in_workspace ? form->workspace : form->storage;
+  if (!in_workspace && alloc.space != program::Space::Stack &&
       alloc.space != program::Space::Register)
     return refuse(
         "the C target has no memory `" + std::string(program::space_text(alloc.space)) + "`",
         "build for a target that has what the schedule asks for");
   begin_statement(alloc.extents);
-  if (buffer.in_workspace) {
+  if (in_workspace) {
     const Expr offset = contract_.workspace.offset.at(alloc.buffer);
     const Expr roots[] = {offset};
     begin_statement(roots);
     const std::string at = value(offset, 0);
-    const std::string type(form->workspace);
     used_.insert("workspace");
-    lines().add(type + " *const " + buffer.base + " = (" + type + " *)(void *)" +
-                (at == "0" ? "workspace;" : "(workspace + (" + at + "));"));
+    lines().add(buffer.element + " *const " + buffer.base + " = (" + buffer.element +
+                " *)(void *)" + (at == "0" ? "workspace;" : "(workspace + (" + at + "));"));
   } else {
     constexpr std::int64_t kMostCells = std::int64_t{1} << 20;
     std::int64_t cells = private_lanes;
@@ -174,7 +174,7 @@ void Body::declare_buffer(const program::Alloc& alloc, int private_lanes) {
           "stack buffer `" + std::string(alloc.buffer.text()) + "` is not of a small constant size",
           "keep it in workspace");
     const char* remark = alloc.space == program::Space::Register ? "  /* in registers */" : "";
-    lines().add(std::string(form->storage) + " " + buffer.base + "[" +
+    lines().add(buffer.element + " " + buffer.base + "[" +
                 std::to_string(std::max<std::int64_t>(cells, 1)) + "];" + remark);
   }
   bind_buffer(alloc.buffer, std::move(buffer));
@@ -184,6 +184,8 @@ void Body::emit_alloc(const program::Alloc& alloc, bool is_last) {
   if (!is_last) lines().open("{");
   declare_buffer(alloc, 1);
   emit(alloc.body);
+  const std::string name = names_.of(alloc.buffer);
+  if (!uses(name)) lines().add("(void)" + name + ";");
   buffers_.erase(alloc.buffer);
   if (!is_last) lines().close();
 }
@@ -198,16 +200,12 @@ void Body::emit_store(const program::Store& store) {
   begin_statement(roots);
   const Buffer& buffer = it->second;
   used_.insert(buffer.base);
-  std::string text = value(store.value);
-  switch (buffer.type) {
-    case ScalarType::BF16: text = helper("tw_store_bf16") + "(" + text + ")"; break;
-    case ScalarType::F16: text = helper("tw_store_f16") + "(" + text + ")"; break;
-    default: suffix(buffer.type);
-  }
-  const std::string memory = cell(buffer, store.indices);
+  const std::string stored = to_memory(value(store.value), buffer.type);
+  const std::string line = buffer.packed ? helper("tw_set_nibble") + "(" + buffer.base + ", " +
+                                               place(buffer, store.indices) + ", " + stored + ");"
+                                         : cell(buffer, store.indices) + " = " + stored + ";";
   // Behind the store where there is room, else before it.
   constexpr std::size_t kRoom = 100;
-  const std::string line = memory + " = " + text + ";";
   const std::string remark = "/* " + provenance(store) + " */";
   if (line.size() + remark.size() + static_cast<std::size_t>(2 * lines().depth()) + 2 <= kRoom)
     return lines().add(line + "  " + remark);

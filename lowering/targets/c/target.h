@@ -17,7 +17,7 @@
 #include <string_view>
 
 #include "frontend/base/result.h"
-#include "lowering/program/contract.h"
+#include "lowering/program/dispatch.h"
 
 namespace tilewright::c_target {
 
@@ -27,9 +27,8 @@ inline constexpr std::string_view kDescription =
 
 // One function of a file; what it points to must outlive the call.
 struct Function {
-  ir::Context* context = nullptr;  // of the program
-  const program::Program* program = nullptr;
-  const program::Contract* contract = nullptr;
+  ir::Context* context = nullptr;  // of its programs
+  const program::Dispatch* dispatch = nullptr;
 };
 
 struct Options {
@@ -37,7 +36,7 @@ struct Options {
   std::string comment;  // lines for the top of the file
 };
 
-// A file that defines `NAME` and `NAME_query` for each function; names must differ. E0603 names what has no
+// A file that defines `NAME`, `NAME_query` and `NAME_explain` for each function; names must differ. E0603 names what has no
 // form in C.
 Result<std::string> emit_file(std::span<const Function> functions, const Options& options = {});
 

@@ -40,8 +40,10 @@ using Where = std::source_location;
 
 class Algorithm;
 class Extent;
+class Loop;
 class RDom;
 class Ref;
+class State;
 class Tensor;
 class Var;
 
@@ -49,6 +51,8 @@ namespace detail {
 struct Node;
 struct Declaration;
 struct AlgorithmState;
+struct LoopState;
+struct MonoidState;
 using NodePtr = std::shared_ptr<const Node>;
 using DeclarationPtr = std::shared_ptr<Declaration>;
 NodePtr integer_literal(bool negative, std::uint64_t magnitude, Where where);
@@ -73,6 +77,8 @@ class Expr {
   Expr(const Var& var, Where where = Where::current());
   Expr(const RDom& var, Where where = Where::current());
   Expr(const Extent& extent, Where where = Where::current());
+  Expr(const Loop& loop, Where where = Where::current());
+  Expr(const State& state, Where where = Where::current());
   Expr(const Ref& read, Where where = Where::current());
   // A tensor without indices, as `x()`.
   Expr(const Tensor& scalar, Where where = Where::current());
@@ -96,6 +102,33 @@ struct Operand {
   Operand(const T& value, Where at = Where::current()) : expr(value, at), where(at) {}
   Expr expr;
   Where where;
+};
+
+// One value, or a tuple of them: `x(j)`, `{x(j), i64(j)}`. Users never name it.
+class Values {
+ public:
+  template <class T>
+    requires std::constructible_from<Expr, const T&, Where>
+  Values(const T& value, Where at = Where::current()) : list_{Operand(value, at)} {}
+  Values(std::initializer_list<Operand> values) : list_(values) {}
+  Values(std::vector<Operand> values) : list_(std::move(values)) {}
+  const std::vector<Operand>& list() const { return list_; }
+
+ private:
+  std::vector<Operand> list_;
+};
+
+// A reduction, scan or sort, as the value of an equation. What may be said of it besides its terms:
+//   `max(t, x(b, t)).where(t < len(b)).on_empty(0)`.
+class Reduction : public Expr {
+ public:
+  using Expr::Expr;
+  // Only the terms where the condition holds.
+  Reduction where(Operand condition, Where where = Where::current()) const;
+  // The value, or one for each field, where there is no term.
+  Reduction on_empty(Values values, Where where = Where::current()) const;
+  // The cell that a term of an update goes to.
+  Reduction at(std::vector<Operand> cell, Where where = Where::current()) const;
 };
 
 // A scalar type. `f32(x)` converts; `f32(0.5)` is a constant of that type.
@@ -145,6 +178,22 @@ class RDom {
  private:
   std::string name_;
   Expr range_;
+};
+
+// The previous value in a recurrence: `scan(t, {h.from(h0(i))}, a(i, t) * h + b(i, t))`.
+class State {
+ public:
+  explicit State(std::string name) : name_(std::move(name)) {}
+  const std::string& name() const { return name_; }
+  struct Start {
+    std::string name;
+    Operand value;
+  };
+  // What it is before the first cell.
+  Start from(Operand value) const { return {name_, std::move(value)}; }
+
+ private:
+  std::string name_;
 };
 
 struct ExtentRange {
@@ -205,6 +254,8 @@ class Tensor {
   Ref operator()(Operand i, Operand j, Operand k, Operand l, Operand m, Operand n) const {
     return element({i, j, k, l, m, n}, i.where);
   }
+  // One of the tensors of an equation that makes several: `best["value"](i)`.
+  Tensor operator[](const std::string& field) const;
   // Any number of indices: `t.at({i, j})`.
   Ref at(std::vector<Operand> indices, Where where = Where::current()) const {
     return element(std::move(indices), where);
@@ -215,21 +266,76 @@ class Tensor {
     bool input = false;
     bool output = false;
     const Type* type = nullptr;
-    std::vector<Operand> shape;
+    std::vector<Operand> shape = {};
+    std::string what = {};  // "const", "inout", "view"
+    std::string facts = {};
+    std::vector<Operand> range = {};
+    const Tensor* into = nullptr;
   };
   Tensor(Algorithm& algorithm, std::string name, Declared declared, Where where);
 
  private:
   friend class Expr;
+  friend class Loop;
+  friend struct Argument;
+  friend void call(std::vector<Tensor> results, const Algorithm& callee,
+                   std::vector<struct Argument> arguments, Where where);
   Ref element(std::vector<Operand> args, Where where) const;
   std::shared_ptr<detail::AlgorithmState> algorithm_;
   detail::DeclarationPtr declaration_;
 };
 
+// What is declared of the values of an integer input: `range(0, N).clamp()`, `monotone()`, `permutation()`.
+class Facts {
+ public:
+  Facts clamp() const { return with(" clamp"); }
+  Facts monotone() const { return with(" monotone"); }
+  Facts injective() const { return with(" injective"); }
+  Facts assumed() const { return with(" assumed"); }
+
+ private:
+  friend class Input;
+  friend Facts range(Operand lower, Operand upper);
+  friend Facts monotone();
+  friend Facts permutation();
+  Facts(std::vector<Operand> range, std::string words)
+      : range_(std::move(range)), words_(std::move(words)) {}
+  Facts with(const char* word) const { return {range_, words_ + word}; }
+  std::vector<Operand> range_;
+  std::string words_;
+};
+inline Facts range(Operand lower, Operand upper) {
+  return {{std::move(lower), std::move(upper)}, {}};
+}
+inline Facts monotone() { return {{}, " monotone"}; }
+inline Facts permutation() { return {{}, " permutation"}; }
+
 // A tensor that the caller gives. `{}` is the shape of a scalar.
 class Input : public Tensor {
  public:
   Input(Algorithm& algorithm, std::string name, Type type, std::vector<Operand> shape,
+        Where where = Where::current());
+  Input(Algorithm& algorithm, std::string name, Type type, std::vector<Operand> shape, Facts facts,
+        Where where = Where::current());
+
+ protected:
+  Input(Algorithm& algorithm, std::string name, Type type, std::vector<Operand> shape,
+        const char* what, const Facts* facts, Where where);
+};
+
+// One that does not change between calls: a schedule may pack it once.
+class ConstInput : public Input {
+ public:
+  ConstInput(Algorithm& algorithm, std::string name, Type type, std::vector<Operand> shape,
+             Where where = Where::current());
+  ConstInput(Algorithm& algorithm, std::string name, Type type, std::vector<Operand> shape,
+             Facts facts, Where where = Where::current());
+};
+
+// One whose storage holds an output when a call returns: `Output y(a, "y", x)`.
+class InOut : public Input {
+ public:
+  InOut(Algorithm& algorithm, std::string name, Type type, std::vector<Operand> shape,
         Where where = Where::current());
 };
 
@@ -238,6 +344,17 @@ class Output : public Tensor {
  public:
   Output(Algorithm& algorithm, std::string name, Where where = Where::current());
   Output(Algorithm& algorithm, std::string name, Type type, Where where = Where::current());
+  // Into the storage of `into`.
+  Output(Algorithm& algorithm, std::string name, const InOut& into, Where where = Where::current());
+  Output(Algorithm& algorithm, std::string name, Type type, const InOut& into,
+         Where where = Where::current());
+};
+
+// A tensor that only reads cells of others, and is never stored.
+class View : public Tensor {
+ public:
+  View(Algorithm& algorithm, std::string name, Where where = Where::current());
+  View(Algorithm& algorithm, std::string name, Type type, Where where = Where::current());
 };
 
 // Numbers of a tensor in row-major order, for evaluate().
@@ -272,13 +389,104 @@ class Algorithm {
   std::shared_ptr<detail::AlgorithmState> state_;
 };
 
+// One side of a combination of a declared reduction: `a["m"]` is its field.
+class Element {
+ public:
+  explicit Element(std::string name) : name_(std::move(name)) {}
+  const std::string& name() const { return name_; }
+  Expr operator[](const std::string& field) const { return field_of(field, Where::current()); }
+  Expr field_of(const std::string& field, Where where) const;
+
+ private:
+  std::string name_;
+};
+
+// A reduction of your own:
+//   Monoid lse(a, "lse", {{"m", f32}, {"s", f32}}, {-inf, 0});
+//   Element p("p"), q("q");
+//   lse(p, q) = {max(p["m"], q["m"]), ...};
+//   stat(i) = lse(j, {x(i, j), 1});
+class Monoid {
+ public:
+  struct Field {
+    std::string name;
+    Type type;
+  };
+  Monoid(Algorithm& algorithm, std::string name, std::vector<Field> fields, Values identity,
+         Where where = Where::current());
+  // That the order of its elements does not matter.
+  Monoid& commutative();
+
+  class Combination {
+   public:
+    void operator=(Values values) &&;
+
+   private:
+    friend class Monoid;
+    std::shared_ptr<detail::MonoidState> monoid_;
+    std::string left_;
+    std::string right_;
+    Where where_;
+  };
+  Combination operator()(const Element& left, const Element& right,
+                         Where where = Where::current()) const;
+  Reduction operator()(const RDom& domain, Values terms, Where where = Where::current()) const;
+  Reduction operator()(std::initializer_list<RDom> domain, Values terms,
+                       Where where = Where::current()) const;
+  Reduction scan(const Var& along, Values terms, Where where = Where::current()) const;
+
+ private:
+  std::shared_ptr<detail::MonoidState> state_;
+};
+
+// Equations that are solved once for each iteration. What stands between the constructor and end() is its body;
+// of that only the carried tensors are known afterwards.
+//   Loop l(a, "l", L);
+//   Tensor h = l.carry("h", x);
+//   n(b, e) = sum(d, h(b, d) * w(l, d, e));
+//   l.next(h, n);
+//   l.end();
+class Loop {
+ public:
+  Loop(Algorithm& algorithm, std::string name, Operand trips, Where where = Where::current());
+  // A tensor that is `start` in the first iteration.
+  Tensor carry(std::string name, const Tensor& start, Where where = Where::current());
+  // The loop ends before the first iteration in which this does not hold.
+  void while_(Operand condition);
+  // What it is in the next iteration.
+  void next(const Tensor& carried, const Tensor& value, Where where = Where::current());
+  void end(Where where = Where::current());
+
+ private:
+  friend class Expr;
+  std::shared_ptr<detail::AlgorithmState> algorithm_;
+  std::shared_ptr<detail::LoopState> state_;
+};
+
+// An input of a callee and the tensor that it is given; leading indices fix dimensions of it.
+struct Argument {
+  Argument(std::string name, const Tensor& value, std::vector<Operand> leading = {},
+           Where at = Where::current())
+      : input(std::move(name)), tensor(value), indices(std::move(leading)), where(at) {}
+  std::string input;
+  Tensor tensor;
+  std::vector<Operand> indices;
+  Where where;
+};
+
+// The results of another algorithm, in the order of its outputs: `call({h}, linear, {{"x", x}, {"w", w, {0}}})`.
+void call(std::vector<Tensor> results, const Algorithm& callee, std::vector<Argument> arguments,
+          Where where = Where::current());
+
 namespace detail {
 Expr apply(const char* name, std::initializer_list<Operand> args, Where where);
 Expr infix(const char* symbol, const Operand& a, const Operand& b);
 Expr prefix(const char* symbol, const Operand& a);
-Expr fold(const char* monoid, const std::vector<RDom>& domain, const Operand& body, Where where);
+Reduction fold(const char* monoid, const std::vector<RDom>& domain, const Values& terms,
+               Where where);
 // min and max: a fold where the first argument is the range of a variable, as in text.
-Expr fold_or_apply(const char* name, const Expr& a, const Operand& b, Where where);
+Reduction fold_or_apply(const char* name, const Expr& a, const Operand& b, Where where);
+Reduction scan(const char* monoid, const Var& along, const Values& terms, Where where);
 }  // namespace detail
 
 inline Expr operator+(Operand a, Operand b) { return detail::infix("+", a, b); }
@@ -340,10 +548,10 @@ TILEWRIGHT_LANGUAGE_BINARY(complex)
 inline Expr fma(Operand a, Operand b, Operand c, Where where = Where::current()) {
   return detail::apply("fma", {a, b, c}, where);
 }
-inline Expr min(const Expr& a, Operand b, Where where = Where::current()) {
+inline Reduction min(const Expr& a, Operand b, Where where = Where::current()) {
   return detail::fold_or_apply("min", a, b, where);
 }
-inline Expr max(const Expr& a, Operand b, Where where = Where::current()) {
+inline Reduction max(const Expr& a, Operand b, Where where = Where::current()) {
   return detail::fold_or_apply("max", a, b, where);
 }
 // The chosen arm alone is evaluated, so the other may read out of bounds.
@@ -359,18 +567,37 @@ Expr saturate(Type type, Operand value, Where where = Where::current());
 Expr round_to(Type grid, Operand value, Where where = Where::current());
 
 // Reductions: `sum(k, body)`, `sum(k < K, body)`, `sum({s, t}, body)`. A range may use the variables before it.
-#define TILEWRIGHT_LANGUAGE_FOLD(name)                                                 \
-  inline Expr name(const RDom& domain, Operand body, Where where = Where::current()) { \
-    return detail::fold(#name, {domain}, body, where);                                 \
-  }                                                                                    \
-  inline Expr name(std::initializer_list<RDom> domain, Operand body,                   \
-                   Where where = Where::current()) {                                   \
-    return detail::fold(#name, domain, body, where);                                   \
+// `all` and `any` are the text's `and` and `or`; `last` is for updates.
+#define TILEWRIGHT_LANGUAGE_FOLD(name, text)                                                     \
+  inline Reduction name(const RDom& domain, Values terms, Where where = Where::current()) {      \
+    return detail::fold(text, {domain}, terms, where);                                           \
+  }                                                                                              \
+  inline Reduction name(std::initializer_list<RDom> domain, Values terms,                        \
+                        Where where = Where::current()) {                                        \
+    return detail::fold(text, domain, terms, where);                                             \
+  }                                                                                              \
+  inline Reduction scan_##name(const Var& along, Values terms, Where where = Where::current()) { \
+    return detail::scan(text, along, terms, where);                                              \
   }
-TILEWRIGHT_LANGUAGE_FOLD(sum)
-TILEWRIGHT_LANGUAGE_FOLD(prod)
-TILEWRIGHT_LANGUAGE_FOLD(min)
-TILEWRIGHT_LANGUAGE_FOLD(max)
+TILEWRIGHT_LANGUAGE_FOLD(sum, "sum")
+TILEWRIGHT_LANGUAGE_FOLD(prod, "prod")
+TILEWRIGHT_LANGUAGE_FOLD(min, "min")
+TILEWRIGHT_LANGUAGE_FOLD(max, "max")
+TILEWRIGHT_LANGUAGE_FOLD(all, "and")
+TILEWRIGHT_LANGUAGE_FOLD(any, "or")
+TILEWRIGHT_LANGUAGE_FOLD(argmin, "argmin")
+TILEWRIGHT_LANGUAGE_FOLD(argmax, "argmax")
+TILEWRIGHT_LANGUAGE_FOLD(last, "last")
 #undef TILEWRIGHT_LANGUAGE_FOLD
+
+// A recurrence along an index of the equation: the terms are the next values.
+Reduction scan(const Var& along, std::vector<State::Start> state, Values terms,
+               Where where = Where::current());
+// A scatter: every cell starts at `base`, then the terms go to their cells:
+// `count(b < B) = update(i32(0), sum(n, 1).at({bin(n)}))`.
+Reduction update(Values base, const Reduction& terms, Where where = Where::current());
+// Where the k-th of the values stands: `p(i, k < K) = sort(j, x(i, j))`.
+Reduction sort(const RDom& variable, Operand value, Where where = Where::current());
+Reduction sort_descending(const RDom& variable, Operand value, Where where = Where::current());
 
 }  // namespace tilewright::language

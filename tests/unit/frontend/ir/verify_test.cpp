@@ -189,5 +189,37 @@ TEST(AlgorithmJson, RefusesWithThePathOfTheMistake) {
   }
 }
 
+// A text has every loop around its equations, so these come from tools alone.
+TEST_F(VerifyTest, RefusesLoopsThatCrossOrHoldNothing) {
+  Equation next = algorithm.equations[0];
+  next.name = context.symbol("a");
+  next.is_output = false;
+  Equation other = next;
+  other.name = context.symbol("b");
+  algorithm.equations = {next, other, algorithm.equations[0]};
+  const auto loop = [&](const char* var, std::size_t first, std::size_t last, const char* to) {
+    const std::string name = std::string("h") + var;
+    Loop out;
+    out.var = context.symbol(var);
+    out.trips = context.index(2);
+    out.carries = {{context.symbol(name), context.symbol("x"), context.symbol(to)}};
+    out.first = first;
+    out.last = last;
+    return out;
+  };
+  algorithm.loops = {loop("l", 0, 2, "a"), loop("m", 1, 2, "b")};
+  EXPECT_EQ(code(), "");
+  for (const Loop& wrong : {loop("m", 1, 3, "y"), loop("m", 1, 1, "b"), loop("m", 2, 9, "y"),
+                            loop("m", 0, 1, "b"), loop("l", 1, 2, "b"), loop("N", 1, 2, "b")}) {
+    algorithm.loops[1] = wrong;
+    EXPECT_NE(code(), "") << wrong.first << " " << wrong.last;
+  }
+  algorithm.loops = {loop("m", 1, 2, "b"), loop("l", 0, 1, "a")};
+  EXPECT_EQ(code(), "E0261") << "out of order";
+  algorithm.loops = {loop("l", 0, 2, "b")};
+  algorithm.loops[0].trips = Expr();
+  EXPECT_EQ(code(), "E0219");
+}
+
 }  // namespace
 }  // namespace tilewright::ir

@@ -49,6 +49,23 @@ TEST_F(Mistakes, MixedTypesPointAtTheOperator) {
   EXPECT_EQ(seen(a), (Lines{{"E0203", line}}));
 }
 
+TEST_F(Mistakes, AnAlgorithmThatCallsItself) {
+  call({y}, a, {{"x", x}});
+  const unsigned line = __LINE__ - 1;
+  EXPECT_EQ(seen(a)[0], (Seen{"E0243", line}));
+}
+
+TEST_F(Mistakes, TwoAlgorithmsThatCallEachOther) {
+  Algorithm other("other");
+  Extent L(other, "L");
+  Input in(other, "in", f32, {L});
+  Output out(other, "out");
+  call({y}, other, {{"in", x}});
+  call({out}, a, {{"x", in}});
+  const unsigned line = __LINE__ - 1;
+  EXPECT_EQ(seen(other)[0], (Seen{"E0243", line}));
+}
+
 TEST_F(Mistakes, WrongRank) {
   y(i) = x(i) + m(i);
   const unsigned line = __LINE__ - 1;

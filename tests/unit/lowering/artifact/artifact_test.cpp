@@ -143,6 +143,22 @@ TEST_F(ArtifactTest, TheHeaderIsPlainC99) {
 TEST_F(ArtifactTest, TheHeaderIsC23) {
   expect_compiles("gcc -std=c2x -Wall -Wextra -Wpedantic -Werror", "c");
 }
+// Tensors may be called what the functions call their own parameters.
+TEST_F(ArtifactTest, TheHeaderCompilesWhateverTensorsAreCalled) {
+  made_ = make(parse(R"(program scale for scale {
+  extent N
+  input text : f32[N]
+  input text_size : f32[N]
+  input workspace_size : f32[N]
+  output text_length : f32[N]
+  for i in 0 .. N {
+    text_length[i] = text[i] + text_size[i] + workspace_size[i]
+  }
+})"));
+  expect_compiles("gcc -std=c99 -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Werror",
+                  "c");
+}
+
 TEST_F(ArtifactTest, TheHeaderIsCpp11And20) {
   expect_compiles("g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror", "cpp");
   expect_compiles("g++ -std=c++20 -Wall -Wextra -Wpedantic -Werror", "cpp");
@@ -215,11 +231,11 @@ TEST_F(ArtifactTest, TheManifestNamesTheFilesByContent) {
   }
 }
 
-TEST_F(ArtifactTest, TheLibraryHoldsItsTwoFunctionsAndAsksForNothing) {
+TEST_F(ArtifactTest, TheLibraryHoldsItsFunctionsAndAsksForNothing) {
   const std::string path = write(made_.library_name, made_.library);
   EXPECT_EQ(output_of("nm -g --defined-only --format=just-symbols " + path +
                       " | grep -v '^$' | grep -v ':$'"),
-            "scale\nscale_query\n");
+            "scale\nscale_explain\nscale_query\n");
   // One weak reference to the C library, null where it is missing: docs/decisions/cpu_features.md.
   EXPECT_EQ(output_of("nm -u --format=just-symbols " + path + " | grep -v '^$' | grep -v ':$'"),
             "__x86_get_cpuid_feature_leaf\n");

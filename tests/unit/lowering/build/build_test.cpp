@@ -29,7 +29,8 @@ std::string built(const char* algorithm_text, const std::string& directives,
   auto program = build(context, polyhedra, *algorithm, *schedule);
   if (!program.ok()) return render(program.diagnostics(), nullptr);
   const std::string text = program::print(*program);
-  return text.substr(text.find("  output"));
+  const auto outputs = text.find("  output");
+  return outputs == std::string::npos ? text : text.substr(outputs);
 }
 
 constexpr const char* kGemm = R"(algorithm gemm(M, N, K) {
@@ -348,6 +349,104 @@ TEST(Build, RefusalsNameSizesAtWhichALengthDiffers) {
   ASSERT_TRUE(fused.has_value());
   EXPECT_EQ(fused->evidence("one"), "0 at M = 0, N = 0, K = 0");
   EXPECT_EQ(fused->evidence("another"), "1 at M = 1, N = 1, K = 0");
+}
+
+std::string inout_built(const char* equations, const std::string& directives = "") {
+  const std::string text =
+      std::string("algorithm f(N) {\n inout x : f32[N]\n input g : f32[N]\n") + equations + "\n}";
+  const std::string out = built(text.c_str(), directives);
+  const auto body = out.find("input g : f32[N]\n");
+  return body == std::string::npos ? out : out.substr(body + 17);
+}
+
+// The old value is copied exactly where a cell may be read after it was overwritten.
+TEST(Build, InPlaceWhereEveryReadComesFirst) {
+  EXPECT_EQ(inout_built("output y[i] into x = x[i] - g[i]"), R"(  for i in 0 .. N {
+    x[i] = x[i] - g[i] @ value y(i)
+  }
+}
+)");
+  // Read by an earlier nest, and through a view.
+  EXPECT_EQ(inout_built("t = sum(k < N) x[k]\nview v[i] = x[i]\noutput y[i] into x = v[i] * t"),
+            R"(  alloc t : f32[] in stack {
+    alloc t_acc : f32[1] in register {
+      t_acc[0] = f32(0) @ init t()
+      for k in 0 .. N {
+        t_acc[0] = t_acc[0] + x[k] @ fold t(k)
+      }
+      t[] = t_acc[0] @ value t()
+    }
+    for i in 0 .. N {
+      x[i] = x[i] * t[] @ value y(i)
+    }
+  }
+}
+)");
+  // Cells of an update that no term names keep their values.
+  EXPECT_EQ(inout_built("output y[i < N] into x = update x[i] sum(n < N) at [N - 1 - n] g[n]"),
+            R"(  for n in 0 .. N {
+    x[N - n - 1] = x[N - n - 1] + g[n] @ fold y()
+  }
+}
+)");
+}
+
+TEST(Build, CopiesTheOldValueWhereOneIsReadLater) {
+  const char* kLate[] = {
+      "output y[i < N] into x = x[N - 1 - i]",
+      "output y[i] into x = sum(k < N) x[i] * g[k]",
+      "output y[i < N] into x = update f32(0) sum(n < N) at [n] x[n]",
+      "output y[i] into x = g[i]\noutput z[i] = x[i]",
+      "output y[i] into x = g[i]\nview v[i] = x[i]\noutput z[i] = v[i] + y[i]",
+      ("output y[i] into x = g[i]\nloop l < 2 carry h = x then n {\nn[i] = h[i] * 2\n}\n"
+       "output z[i] = h[i]"),
+  };
+  for (const char* equations : kLate) {
+    const std::string text = inout_built(equations);
+    EXPECT_NE(text.find("x_old[at] = x[at] @ copy x(at)"), std::string::npos) << text;
+  }
+  // In a nest of its own order, a copy of a part could hold cells that were overwritten.
+  EXPECT_NE(inout_built("output y[i] into x = x[i] - g[i]",
+                        "split y.i by 4 as io, ii\nstage x[i] at y.io as xs[i]")
+                .find("x_old"),
+            std::string::npos);
+}
+
+// Each carried tensor has two places, and the equation of the body writes the one that is not read.
+TEST(Build, CarriedTensorsTakeTurns) {
+  EXPECT_EQ(built(R"(algorithm f(N, L) {
+  input x : f32[N]
+  input w : f32[L, N]
+  loop l < L carry h = x then n, before = x then h {
+    n[i] = h[N - 1 - i] * w[l, i] + before[i]
+  }
+  output y[i] = h[i]
+})",
+                  ""),
+            R"(  output y : f32[N]
+  alloc h : f32[2, N] in workspace {
+    alloc before : f32[2, N] in workspace {
+      for at in 0 .. N {
+        h[0, at] = x[at] @ copy x(at)
+      }
+      for at_2 in 0 .. N {
+        before[0, at_2] = x[at_2] @ copy x(at_2)
+      }
+      for l in 0 .. L {
+        for i in 0 .. N {
+          h[(l + 1) % 2, i] = h[l % 2, N - i - 1] * w[l, i] + before[l % 2, i] @ value n(i)
+        }
+        for at_3 in 0 .. N {
+          before[(l + 1) % 2, at_3] = h[l % 2, at_3] @ copy h(at_3)
+        }
+      }
+      for i_2 in 0 .. N {
+        y[i_2] = h[L % 2, i_2] @ value y(i_2)
+      }
+    }
+  }
+}
+)");
 }
 
 }  // namespace

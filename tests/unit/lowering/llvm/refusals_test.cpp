@@ -26,9 +26,9 @@ struct Case {
     if (parsed.ok()) program = *parsed;
   }
   Result<Object> compile(const TargetOptions& target = {}) {
-    auto contract = program::derive_contract(context, program);
-    EXPECT_TRUE(contract.ok());
-    return compile_program(context, program, *contract, target);
+    auto dispatch = program::single_dispatch(context, program, "alone");
+    EXPECT_TRUE(dispatch.ok());
+    return compile_function(context, *dispatch, target);
   }
 };
 

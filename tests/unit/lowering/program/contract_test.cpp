@@ -84,6 +84,25 @@ TEST(Contract, OnlyOutputsMustNotOverlap) {
   EXPECT_EQ(pairs, (std::set<std::pair<int, int>>{{0, 2}, {1, 2}, {0, 3}, {1, 3}, {2, 3}}));
 }
 
+// One that is read and written gives extents like an input, and overlaps nothing like an output.
+TEST(Contract, AnInOutParameterIsBoth) {
+  const Subject s(
+      head("  output o : f32[2 * N]\n  inout a : f32[N]\n  input b : f32[N]\n"
+           "  for i in 0 .. N {\n    a[i] = a[i] + b[i]\n  }\n"
+           "  for j in 0 .. 2 * N {\n    o[j] = 0\n  }\n}\n"));
+  ASSERT_TRUE(s.contract.ok());
+  ASSERT_EQ(s.contract->bindings.size(), 1U);
+  EXPECT_EQ(s.contract->bindings[0].parameter, 1);
+  std::set<std::pair<int, int>> pairs;
+  std::set<int> writable;
+  for (const Check& check : s.contract->checks) {
+    if (check.kind == CheckKind::Overlap) pairs.insert({check.other, check.argument});
+    if (check.kind == CheckKind::Writable) writable.insert(check.argument);
+  }
+  EXPECT_EQ(pairs, (std::set<std::pair<int, int>>{{0, 1}, {0, 2}, {1, 2}}));
+  EXPECT_EQ(writable, (std::set<int>{0, 1}));
+}
+
 TEST(Contract, AnExtentOfNoDimensionIsRefused) {
   const Subject s(
       "program f for f {\n  extent N\n  input a : f32[N + 1]\n  output o : f32[2 * N]\n"

@@ -150,8 +150,9 @@ TEST(Machine, TakesAnyOrderAndIntegersForNumbers) {
 }
 
 TEST(Machine, BuiltIns) {
-  EXPECT_EQ(builtin_names(), (std::vector<std::string_view>{"aarch64-neon", "x86-64-v3",
-                                                            "x86-64-v4", "x86-64-v4-dot"}));
+  EXPECT_EQ(builtin_names(),
+            (std::vector<std::string_view>{"aarch64-neon", "dma-core", "simt-block", "x86-64-v3",
+                                           "x86-64-v4", "x86-64-v4-dot"}));
   for (const std::string_view name : builtin_names()) {
     const auto machine = find_machine(name);
     ASSERT_TRUE(machine.ok()) << machine.diagnostics()[0].message;

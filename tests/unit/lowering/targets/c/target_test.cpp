@@ -27,10 +27,10 @@ class CTarget : public ::testing::Test {
     return emit(*program);
   }
   Result<std::string> emit(const program::Program& program) {
-    auto contract = program::derive_contract(context, program);
-    EXPECT_TRUE(contract.ok());
-    if (!contract.ok()) return contract.failure();
-    const Function functions[] = {{&context, &program, &*contract}};
+    auto dispatch = program::single_dispatch(context, program, "alone");
+    EXPECT_TRUE(dispatch.ok());
+    if (!dispatch.ok()) return dispatch.failure();
+    const Function functions[] = {{&context, &*dispatch}};
     return emit_file(functions);
   }
   ir::Context context;
@@ -149,6 +149,39 @@ TEST_F(CTarget, AGuardIsAStatementOfItsOwn) {
   ASSERT_TRUE(c.ok());
   EXPECT_NE(c->find("bool on[8];"), std::string::npos) << *c;
   EXPECT_NE(c->find("if (!(on[j])) continue;"), std::string::npos) << *c;
+}
+
+// One function of the formats' widths, and a line for each format in use; elements that share bytes by halves.
+TEST_F(CTarget, NarrowTypesByTheirWidths) {
+  const auto c = emit(R"(program narrow for narrow {
+  extent M
+  extent N
+  input x : f8e4m3[N]
+  input s : f8e8m0[N]
+  input q : i4[M, N]
+  output y : f4e2m1[M, N]
+  output r : i4[M, N]
+  for i in 0 .. M {
+    for j in 0 .. N {
+      y[i, j] = saturate(f4e2m1, f32(x[j]) * f32(s[j]))
+      r[i, j] = q[i, j] + i4(3)
+    }
+  }
+})");
+  ASSERT_TRUE(c.ok());
+  EXPECT_EQ(count_of(*c, "TW_INLINE float tw_load_narrow("), "1") << *c;
+  EXPECT_EQ(count_of(*c, "{ return tw_load_narrow(bits, 4, 3, TW_FN); }"), "1");
+  EXPECT_EQ(count_of(*c, "return tw_round_narrow(x, 2, 1, TW_FINITE, true);"), "1");
+  EXPECT_EQ(count_of(*c, "static int32_t narrow_kernel(const uint8_t *restrict x"), "1");
+  EXPECT_EQ(count_of(*c, "tw_set_nibble(y, i * (tw_div_i64(N + 1, 2) * 2) + j,"), "1") << *c;
+  EXPECT_EQ(count_of(*c,
+                     "tw_store_f4e2m1(tw_saturate_f4e2m1(tw_load_f8e4m3(x[j]) * "
+                     "tw_load_f8e8m0(s[j])))"),
+            "1")
+      << *c;
+  EXPECT_EQ(count_of(*c, "tw_add_i4(tw_wrap_i4(tw_nibble(q,"), "1") << *c;
+  // An element alone has a byte; in a row two share one. The run, the query and the explanation look.
+  EXPECT_EQ(count_of(*c, "tw_check_bytes(call, \"narrow\", 2, q, 1, 2,"), "3") << *c;
 }
 
 TEST_F(CTarget, TooManyBlocksAreRefused) {

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/build/sync_emitter.h"
+
+#include <algorithm>
+
+#include "frontend/base/format.h"
+#include "frontend/ir/simplify.h"
+#include "lowering/program/text.h"
+#include "schedules/polyhedra/bounds.h"
+
+namespace tilewright::build {
+
+using poly::AffineExpr;
+using poly::BasicSet;
+using poly::Set;
+using program::ObjectKind;
+
+FreshNames::FreshNames(const program::Program& program) {
+  for (const ir::ExtentDecl& extent : program.extents) used_.emplace(extent.name.text());
+  for (const program::Parameter& parameter : program.parameters)
+    used_.emplace(parameter.name.text());
+  program::walk(program.body, [&](Stmt s) {
+    for (Symbol name : program::bound_names(s)) used_.emplace(name.text());
+  });
+}
+
+Symbol FreshNames::make(ir::Context& context, const std::string& wanted) {
+  std::string name = wanted;
+  for (int i = 2; !used_.insert(name).second; ++i) name = wanted + "_" + std::to_string(i);
+  return context.symbol(name);
+}
+
+SyncEmitter::SyncEmitter(ir::Context& context, poly::Context& polyhedra, const Team& team,
+                         const SyncPlan& plan, Tells tells, FreshNames& names)
+    : context_(context),
+      polyhedra_(polyhedra),
+      team_(team),
+      plan_(plan),
+      tells_(tells),
+      names_(names),
+      statements_(team.statements()) {}
+
+Expr SyncEmitter::use_number(const Object& object, const std::vector<Expr>& loops) const {
+  Expr out = context_.index(0);
+  for (std::size_t i = 0; i < loops.size(); ++i)
+    out = context_.add(context_.mul(out, object.counts[i].length),
+                       context_.sub(loops[i], object.counts[i].first));
+  return ir::simplify(context_, out, {});
+}
+
+// Element and phase of a use, by the names of a `ring` around the statement where there is one for it.
+SyncEmitter::Use SyncEmitter::use_at(const Object& object, Expr number, const Where& where) {
+  Use use;
+  use.number = number;
+  if (object.elements == 1) {
+    use.element = context_.index(0);
+    use.phase = number;
+    return use;
+  }
+  if (const auto* known = number.as<ir::IntConst>()) {
+    use.element = context_.index(known->value % object.elements);
+    use.phase = context_.index(known->value / object.elements);
+    return use;
+  }
+  for (const auto& [item, arm] : where.chain) {
+    const auto* ring = item->stmt.as<program::Ring>();
+    if (!ring || ring->depth != object.elements) continue;
+    if (!(ir::simplify(context_, team_.written_out(ring->use), {}) == number)) continue;
+    use.element = context_.var(ring->slot);
+    use.phase = context_.var(ring->phase);
+    return use;
+  }
+  use.slot = names_.make(context_, std::string(object.name.text()) + "_slot");
+  use.turn = names_.make(context_, std::string(object.name.text()) + "_turn");
+  use.element = context_.var(use.slot);
+  use.phase = context_.var(use.turn);
+  return use;
+}
+
+Stmt SyncEmitter::in_ring(const Object& object, const Use& use, Stmt body) const {
+  if (!use.slot.valid()) return body;
+  program::Ring ring;
+  ring.slot = use.slot;
+  ring.phase = use.turn;
+  ring.use = use.number;
+  ring.depth = object.elements;
+  ring.body = body;
+  return program::make(context_, ring);
+}
+
+Stmt SyncEmitter::one_wait(const Object& object, Expr number, const Where& where) {
+  const Use use = use_at(object, number, where);
+  program::Wait wait;
+  wait.object = object.name;
+  const Expr index[] = {use.element};
+  wait.indices = index;
+  if (object.kind == ObjectKind::Barrier) wait.value = use.phase;
+  return in_ring(object, use, program::make(context_, wait));
+}
+
+// A comparison for each constraint, each term on the side where it is positive.
+Expr SyncEmitter::condition(const Set& set) const {
+  Expr any = context_.boolean(false);
+  for (const BasicSet& piece : set.pieces()) {
+    Expr all = context_.boolean(true);
+    const auto add = [&](const AffineExpr& value, ir::OpCode op) {
+      AffineExpr above;
+      AffineExpr below;
+      for (const poly::LinearTerm& term : value.terms())
+        (term.coefficient > 0 ? above : below) =
+            (term.coefficient > 0 ? above : below) +
+            AffineExpr::variable(term.name, std::abs(term.coefficient));
+      for (const poly::FloorTerm& term : value.floors())
+        (term.coefficient > 0 ? above : below) =
+            (term.coefficient > 0 ? above : below) +
+            poly::floor_div(term.numerator, term.denominator) * std::abs(term.coefficient);
+      (value.constant() > 0 ? above : below) =
+          (value.constant() > 0 ? above : below) + AffineExpr(std::abs(value.constant()));
+      const Expr a = team_.to_program(above);
+      const Expr b = team_.to_program(below);
+      all = context_.both(all, op == ir::OpCode::Eq ? context_.op(op, {a, b}) : context_.le(b, a));
+    };
+    for (const AffineExpr& e : piece.equalities) add(e, ir::OpCode::Eq);
+    for (const AffineExpr& e : piece.inequalities) add(e, ir::OpCode::Ge);
+    any = context_.op(ir::OpCode::Or, {any, all});
+  }
+  return ir::simplify(context_, any, {});
+}
+
+// The waits of one point for a set of operations: where it holds them, for each of a range of uses. None: they are
+// not one range.
+Result<std::optional<Stmt>> SyncEmitter::waits_for(const WaitPoint& point, const Set& awaits,
+                                                   const Set& assumed) {
+  const Object& object = objects_[object_of_.at(point.operation)];
+  const Statement& op = statements_[point.operation];
+  TILEWRIGHT_TRY(some, poly::parameter_domain(polyhedra_, awaits));
+  TILEWRIGHT_TRY(needed, poly::simplify(polyhedra_, some));
+  TILEWRIGHT_TRY(rest, poly::gist(polyhedra_, needed, assumed));
+  std::vector<Expr> at;
+  std::vector<std::pair<Symbol, std::pair<Expr, Expr>>> several;
+  for (const Item* loop : ValueFlow::serial(op.where.loops)) {
+    if (!is_within(loop, object.owner)) continue;
+    TILEWRIGHT_TRY(bounds, poly::dim_bounds(polyhedra_, awaits, Team::name(*loop, kFrom), assumed));
+    const auto lower = team_.to_program(bounds.lower);
+    const auto upper = team_.to_program(bounds.upper);
+    if (!lower || !upper || !bounds.exact) return std::optional<Stmt>();
+    const bool one =
+        bounds.upper - bounds.lower == poly::BoundExpr(1) || bounds.extent == poly::BoundExpr(1);
+    if (one) {
+      at.push_back(ir::simplify(context_, *lower, {}));
+      continue;
+    }
+    if (!several.empty()) return std::optional<Stmt>();
+    const Symbol var = names_.make(context_, Team::name(*loop, "") + "_last");
+    several.push_back(
+        {var, {ir::simplify(context_, *lower, {}), ir::simplify(context_, *upper, {})}});
+    at.push_back(context_.var(var));
+  }
+  Stmt body = one_wait(object, use_number(object, at), point.where);
+  for (const auto& [var, range] : several)
+    body = program::make_for(context_, program::LoopKind::Serial, var, range.first, range.second,
+                             body);
+  return std::optional(program::make_if(context_, condition(rest), body));
+}
+
+Result<Stmt> SyncEmitter::wait(const WaitPoint& point) {
+  // What is known where the wait stands.
+  BasicSet around;
+  (void)team_.constrain(point.where, kAt, around);
+  const std::vector<std::string> loops = team_.names(point.where.loops, kAt);
+  const Set here = poly::dims_to_params(Set({team_.params(), loops}, around), loops);
+  TILEWRIGHT_TRY(assumed, poly::intersect_params(polyhedra_, here, team_.facts()));
+  TILEWRIGHT_TRY(known, poly::simplify(polyhedra_, point.awaits));
+  const Set awaits = poly::dims_to_params(known, loops);
+  TILEWRIGHT_TRY(whole, waits_for(point, awaits, assumed));
+  if (whole) return *whole;
+  // Piece by piece, each without what was awaited before.
+  std::vector<Stmt> out;
+  Set before(awaits.space());
+  for (const BasicSet& piece : awaits.pieces()) {
+    const Set one(awaits.space(), piece);
+    TILEWRIGHT_TRY(left, poly::subtract(polyhedra_, one, before));
+    for (const BasicSet& part : left.pieces()) {
+      TILEWRIGHT_TRY(waits, waits_for(point, Set(left.space(), part), assumed));
+      if (!waits)
+        return refuse_sync(
+            *statements_[point.operation].item, "is awaited at instances that are not one range",
+            "let the loops that use the copy run in the order of the loops that make it");
+      out.push_back(*waits);
+    }
+    TILEWRIGHT_TRY(more, poly::unite(polyhedra_, before, one));
+    before = std::move(more);
+  }
+  return program::make_block(context_, out);
+}
+
+Stmt SyncEmitter::start(const Item& item) {
+  std::size_t number = 0;
+  while (statements_[number].item != &item) ++number;
+  const Object& object = objects_[object_of_.at(number)];
+  std::vector<Expr> loops;
+  for (const Count& count : object.counts)
+    loops.push_back(context_.var(count.loop->stmt.as<program::For>()->var));
+  const Use use = use_at(object, use_number(object, loops), statements_[number].where);
+  program::Async async = *item.stmt.as<program::Async>();
+  const Expr index[] = {use.element};
+  async.completion = object.bytes ? program::Completion::Bytes : program::Completion::Arrive;
+  async.object = object.name;
+  async.indices = index;
+  std::vector<Stmt> out = {program::make(context_, async)};
+  if (object.bytes) {
+    program::Signal signal;
+    signal.object = object.name;
+    signal.indices = index;
+    signal.signal = program::SignalKind::Expect;
+    signal.amount = *bytes_of(item);
+    out.insert(out.begin(), program::make(context_, signal));
+    if (number == object.operations.back()) {
+      signal.signal = program::SignalKind::Arrive;
+      signal.amount = context_.index(1);
+      out.push_back(program::make(context_, signal));
+    }
+  }
+  return in_ring(object, use, program::make_block(context_, out));
+}
+
+Stmt SyncEmitter::rebuilt(const Item& item, int arm) {
+  std::vector<Stmt> out;
+  const auto& children = item.arms[static_cast<std::size_t>(arm)];
+  for (std::size_t i = 0; i <= children.size(); ++i) {
+    if (const auto here = inserted_.find({&item, arm, i}); here != inserted_.end())
+      out.insert(out.end(), here->second.begin(), here->second.end());
+    if (i == children.size()) break;
+    const Item& child = *children[i];
+    if (child.is_async()) {
+      out.push_back(start(child));
+      continue;
+    }
+    int next = 0;
+    out.push_back(program::map_parts(context_, child.stmt, [&](std::string_view, auto part) {
+      if constexpr (std::is_same_v<decltype(part), Stmt>)
+        return rebuilt(child, child.stmt.as<program::If>() && next++ > 0 ? 1 : 0);
+      else
+        return part;
+    }));
+  }
+  Stmt body = program::make_block(context_, out);
+  for (auto object = objects_.rbegin(); object != objects_.rend(); ++object) {
+    if (object->owner != &item) continue;
+    program::Object node;
+    const Expr extents[] = {context_.index(object->elements)};
+    node.object = object->kind;
+    node.name = object->name;
+    node.extents = extents;
+    if (object->kind == ObjectKind::Barrier) node.count = object->arrivals;
+    node.body = body;
+    body = program::make(context_, node);
+  }
+  return body;
+}
+
+Result<Stmt> SyncEmitter::run() {
+  TILEWRIGHT_CHECK_OK(find_objects());
+  for (const WaitPoint& point : plan_.waits) {
+    // One wait for all operations of an object.
+    if (objects_[object_of_.at(point.operation)].operations.front() != point.operation) continue;
+    TILEWRIGHT_TRY(stmt, wait(point));
+    inserted_[point.gap].push_back(stmt);
+  }
+  for (const SyncPoint& point : plan_.syncs) {
+    program::Sync sync;
+    sync.scope = point.scope;
+    inserted_[point.gap].push_back(program::make(context_, sync));
+  }
+  for (const SyncPoint& point : plan_.fences) {
+    program::Fence fence;
+    fence.proxy = program::Proxy::Async;
+    inserted_[point.gap].push_back(program::make(context_, fence));
+  }
+  return rebuilt(team_.root(), 0);
+}
+
+}  // namespace tilewright::build

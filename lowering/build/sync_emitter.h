@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes waits, syncs, fences and their objects into the body of a team. An operation has an object of its own,
+// or one with the operations next to it that the same waits are for. Use number u of it is the u-th time that
+// it is started while the object lives; it takes element u mod n, in which it is phase u div n.
+#pragma once
+
+#include <map>
+#include <unordered_set>
+
+#include "lowering/build/synchronise.h"
+#include "lowering/build/value_flow.h"
+
+namespace tilewright::build {
+
+struct SyncPlan {
+  std::vector<WaitPoint> waits;
+  std::vector<SyncPoint> syncs;
+  std::vector<SyncPoint> fences;
+};
+
+class FreshNames {
+ public:
+  explicit FreshNames(const program::Program& program);
+  Symbol make(ir::Context& context, const std::string& wanted);
+
+ private:
+  std::unordered_set<std::string> used_;
+};
+
+// E0361 for an operation.
+Failure refuse_sync(const Item& item, const std::string& why, const std::string& remedy);
+bool is_within(const Item* item, const Item* owner);
+
+class SyncEmitter {
+ public:
+  SyncEmitter(ir::Context& context, poly::Context& polyhedra, const Team& team,
+              const SyncPlan& plan, Tells tells, FreshNames& names);
+
+  Result<Stmt> run();
+
+ private:
+  // One of the loops that number the uses of an operation: its first value and how many there are.
+  struct Count {
+    const Item* loop = nullptr;
+    Expr first;
+    Expr length;
+  };
+  struct Object {
+    Symbol name;
+    program::ObjectKind kind = program::ObjectKind::Barrier;
+    const Item* owner = nullptr;  // around whose body it stands
+    std::int64_t elements = 1;
+    Expr arrivals;
+    std::vector<std::size_t> operations;  // statements, in order
+    std::vector<Count> counts;
+    std::vector<std::size_t> waits;  // of the first operation
+    bool bytes = false;
+  };
+  struct Use {
+    Expr element;
+    Expr phase;
+    Symbol slot, turn;  // of a `ring` to write around the statement; none where one stands there
+    Expr number;
+  };
+
+  Result<Ok> find_objects();
+  Result<Object> object_of(std::size_t operation);
+  const Item* owner_of(const Statement& operation) const;
+  Result<std::vector<Count>> counts_of(const Statement& operation, const Item& owner) const;
+  Result<bool> overtakes(const WaitPoint& wait, const Object& object, std::int64_t n) const;
+  Result<std::int64_t> elements_of(std::size_t operation, const Object& object) const;
+  Result<Expr> agents_of(const Statement& operation, const Item& owner) const;
+  std::optional<Expr> bytes_of(const Item& operation) const;
+  Result<bool> same_waits(std::size_t a, std::size_t b) const;
+  Expr use_number(const Object& object, const std::vector<Expr>& loops) const;
+  Use use_at(const Object& object, Expr number, const Where& where);
+  Stmt in_ring(const Object& object, const Use& use, Stmt body) const;
+  Result<Stmt> wait(const WaitPoint& point);
+  Result<std::optional<Stmt>> waits_for(const WaitPoint& point, const poly::Set& awaits,
+                                        const poly::Set& assumed);
+  Stmt one_wait(const Object& object, Expr number, const Where& where);
+  Stmt start(const Item& item);
+  Expr condition(const poly::Set& set) const;
+  Stmt rebuilt(const Item& item, int arm);
+
+  ir::Context& context_;
+  poly::Context& polyhedra_;
+  const Team& team_;
+  const SyncPlan& plan_;
+  Tells tells_;
+  FreshNames& names_;
+  std::vector<Statement> statements_;
+  std::vector<Object> objects_;
+  std::map<std::size_t, std::size_t> object_of_;  // of each operation
+  std::map<Gap, std::vector<Stmt>> inserted_;
+};
+
+}  // namespace tilewright::build

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The objects by which operations tell that they are done: how many elements, arrivals and uses they have, and which
+// operations share one.
+#include <algorithm>
+
+#include "frontend/base/format.h"
+#include "frontend/ir/simplify.h"
+#include "lowering/build/sync_emitter.h"
+#include "schedules/polyhedra/bounds.h"
+
+namespace tilewright::build {
+
+using poly::AffineExpr;
+using poly::BasicSet;
+using poly::Set;
+using program::ObjectKind;
+
+namespace {
+
+// Operations of one kind in flight at a time, at most.
+constexpr std::int64_t kMaxElements = 64;
+
+// The first buffer that an operation writes.
+std::string written_by(Stmt stmt) {
+  std::string out;
+  program::walk(stmt, [&](Stmt s) {
+    if (const auto* store = s.as<program::Store>(); store && out.empty())
+      out = store->buffer.text();
+  });
+  return out.empty() ? "copy" : out;
+}
+
+}  // namespace
+
+Failure refuse_sync(const Item& item, const std::string& why, const std::string& remedy) {
+  return fail(Diagnostic{Code::EdgeNotKept,
+                         {},
+                         in_backticks(program::headline(item.stmt)) + " " + why,
+                         remedy,
+                         {},
+                         {}});
+}
+
+bool is_within(const Item* item, const Item* owner) {
+  for (; item; item = item->parent)
+    if (item == owner) return true;
+  return false;
+}
+
+// The innermost memory that the operation uses: it is awaited before that ends.
+const Item* SyncEmitter::owner_of(const Statement& operation) const {
+  const Item* out = &team_.root();
+  for (const Access& access : operation.accesses) {
+    const Item* alloc = team_.alloc_of(access.buffer);
+    if (alloc && is_within(alloc, out)) out = alloc;
+  }
+  return out;
+}
+
+Result<std::vector<SyncEmitter::Count>> SyncEmitter::counts_of(const Statement& operation,
+                                                               const Item& owner) const {
+  BasicSet set;
+  (void)team_.constrain(operation.where, kFrom, set);
+  const Set facts = team_.facts();
+  std::vector<std::string> dims = team_.names(operation.where.loops, kFrom);
+  std::vector<Count> out;
+  std::vector<std::string> params = team_.params();
+  for (const Item* loop : operation.where.loops) {
+    const std::string name = Team::name(*loop, kFrom);
+    if (loop->bind() || !is_within(loop, &owner)) continue;
+    Count count{loop, {}, {}};
+    TILEWRIGHT_TRY(of_loop,
+                   poly::intersect_params(polyhedra_, Set({team_.params(), dims}, set), facts));
+    std::vector<std::string> outer;
+    for (const Item* other : operation.where.loops) {
+      if (other == loop) break;
+      outer.push_back(Team::name(*other, kFrom));
+    }
+    auto bounds = poly::dim_bounds(polyhedra_, poly::dims_to_params(of_loop, outer), name, facts);
+    const auto* n = loop->stmt.as<program::For>();
+    if (bounds.ok()) {
+      const auto first = team_.to_program(bounds->lower);
+      const auto length = team_.to_program(bounds->extent);
+      if (first && length) count = {loop, *first, *length};
+    }
+    // A bound that is not quasi-affine is the loop's own.
+    if (!count.first) count = {loop, n->lower, context_.sub(n->upper, n->lower)};
+    count.first = ir::simplify(context_, count.first, {});
+    count.length = ir::simplify(context_, count.length, {});
+    out.push_back(count);
+  }
+  // The length of an inner loop must be the same each time, or the uses before it could not be counted.
+  for (std::size_t i = 1; i < out.size(); ++i)
+    for (Symbol var : ir::free_vars(out[i].length))
+      for (const Count& outer : out)
+        if (Team::name(*outer.loop, "") == var.text())
+          return refuse_sync(*operation.item, "is started a varying number of times in a loop",
+                             "stage the copy at a loop directly inside its memory");
+  return out;
+}
+
+// How many agents start it each time.
+Result<Expr> SyncEmitter::agents_of(const Statement& operation, const Item& owner) const {
+  Expr out = context_.index(1);
+  BasicSet set;
+  (void)team_.constrain(operation.where, kFrom, set);
+  const Set facts = team_.facts();
+  for (const Item* loop : operation.where.loops) {
+    if (!loop->bind() || !is_within(loop, &owner)) continue;
+    std::vector<std::string> outer;
+    for (const Item* other : operation.where.loops)
+      if (other != loop) outer.push_back(Team::name(*other, kFrom));
+    Set of_loop({team_.params(), team_.names(operation.where.loops, kFrom)}, set);
+    TILEWRIGHT_TRY(bounds, poly::dim_bounds(polyhedra_, poly::dims_to_params(of_loop, outer),
+                                            Team::name(*loop, kFrom), facts));
+    const auto length = team_.to_program(bounds.extent);
+    bool same = length.has_value();
+    for (Symbol var : same ? ir::free_vars(*length) : std::vector<Symbol>())
+      for (const Item* other : operation.where.loops)
+        same = same && Team::name(*other, "") != var.text();
+    if (!same)
+      return refuse_sync(*operation.item, "is started by a varying number of agents",
+                         "bind the loops of the copy to as many agents each time");
+    out = ir::simplify(context_, context_.mul(out, *length), {});
+  }
+  return out;
+}
+
+// What it writes, where that is a product of lengths.
+std::optional<Expr> SyncEmitter::bytes_of(const Item& operation) const {
+  std::unordered_set<Symbol> inner;
+  const std::function<std::optional<Expr>(Stmt)> count = [&](Stmt s) -> std::optional<Expr> {
+    if (const auto* store = s.as<program::Store>())
+      return context_.index(ir::size_bytes(store->value.type()));
+    if (const auto* loop = s.as<program::For>()) {
+      inner.insert(loop->var);
+      const auto body = count(loop->body);
+      if (!body) return std::nullopt;
+      return context_.mul(context_.sub(loop->upper, loop->lower), *body);
+    }
+    if (const auto* let = s.as<program::Let>()) {
+      inner.insert(let->var);
+      return count(let->body);
+    }
+    if (const auto* block = s.as<program::Block>()) {
+      Expr sum = context_.index(0);
+      for (Stmt part : block->body) {
+        const auto one = count(part);
+        if (!one) return std::nullopt;
+        sum = context_.add(sum, *one);
+      }
+      return sum;
+    }
+    return std::nullopt;
+  };
+  const auto total = count(operation.stmt.as<program::Async>()->body);
+  if (!total) return std::nullopt;
+  for (Symbol var : ir::free_vars(*total))
+    if (inner.contains(var)) return std::nullopt;
+  // An empty loop may have a negative length.
+  const Expr simple = ir::simplify(context_, *total, {});
+  return simple.as<ir::IntConst>() ? simple : context_.max(context_.index(0), simple);
+}
+
+// Waits and later starts of the same operation that nothing puts in this order: the start is use n or later after the
+// one that is awaited.
+Result<bool> SyncEmitter::overtakes(const WaitPoint& wait, const Object& object,
+                                    std::int64_t n) const {
+  const Statement& op = statements_[wait.operation];
+  const std::vector<const Item*> serial = ValueFlow::serial(op.where.loops);
+  BasicSet later;
+  (void)team_.constrain(op.where, kOther, later);
+  std::vector<BasicSet> after;
+  BasicSet same;
+  for (const Item* loop : serial) {
+    const AffineExpr x = AffineExpr::variable(Team::name(*loop, kFrom));
+    const AffineExpr y = AffineExpr::variable(Team::name(*loop, kOther));
+    if (is_within(loop, object.owner)) {
+      BasicSet piece = same;
+      piece.at_least(y, x + AffineExpr(loop == object.counts.back().loop ? n : 1));
+      after.push_back(std::move(piece));
+    }
+    same.equal(x, y);
+  }
+  std::vector<std::string> dims = team_.names(wait.where.loops, kAt);
+  for (const std::string& name : team_.names(serial, kFrom)) dims.push_back(name);
+  for (const std::string& name : team_.names(op.where.loops, kOther)) dims.push_back(name);
+  const std::vector<BasicSet> all = both(both(wait.awaits.pieces(), after), {later});
+  TILEWRIGHT_TRY(
+      left, poly::intersect_params(polyhedra_, Set({team_.params(), dims}, all), team_.facts()));
+  // By one agent, in the order of the text.
+  BasicSet agent;
+  const auto equal = [&](BasicSet& set, const Item& loop) {
+    set.equal(AffineExpr::variable(Team::name(loop, kAt)),
+              AffineExpr::variable(Team::name(loop, kOther)));
+  };
+  for (const Item* loop : common_loops(wait.where, op.where))
+    if (loop->bind()) equal(agent, *loop);
+  const Set own({team_.params(), dims},
+                both(both(all, team_.precedes(wait.where, kAt, op.where, kOther)), {agent}));
+  TILEWRIGHT_TRY(rest, poly::subtract(polyhedra_, left, own));
+  left = std::move(rest);
+  // By agents that meet in between.
+  for (const SyncPoint& sync : plan_.syncs) {
+    BasicSet there;
+    bool exact = true;
+    for (const auto& [item, arm] : sync.where.chain)
+      if (!item->bind()) exact = team_.constrain_by(*item, arm, kTo, there) && exact;
+    if (!exact) continue;
+    for (const Item* loop : common_loops(wait.where, op.where))
+      if (loop->bind() && loop->bind()->scope >= sync.scope) equal(there, *loop);
+    std::vector<std::string> on_way = team_.names(ValueFlow::serial(sync.where.loops), kTo);
+    std::vector<std::string> with_sync = dims;
+    with_sync.insert(with_sync.end(), on_way.begin(), on_way.end());
+    Set met({team_.params(), with_sync},
+            both(both(all, both(team_.precedes(wait.where, kAt, sync.where, kTo),
+                                team_.precedes(sync.where, kTo, op.where, kOther))),
+                 {there}));
+    if (!on_way.empty()) {
+      TILEWRIGHT_TRY(projected, poly::project_out(polyhedra_, met, on_way));
+      met = std::move(projected);
+    }
+    TILEWRIGHT_TRY(less, poly::subtract(polyhedra_, left, met));
+    left = std::move(less);
+  }
+  TILEWRIGHT_TRY(empty, poly::is_empty(polyhedra_, left));
+  return !empty;
+}
+
+// The fewest elements of which none is used again before it has been awaited.
+Result<std::int64_t> SyncEmitter::elements_of(std::size_t operation, const Object& object) const {
+  if (object.counts.empty()) return 1;
+  for (std::int64_t n = 1; n <= kMaxElements; ++n) {
+    bool again = false;
+    for (const WaitPoint& wait : plan_.waits) {
+      if (wait.operation != operation || again) continue;
+      TILEWRIGHT_TRY(overtaken, overtakes(wait, object, n));
+      again = overtaken;
+    }
+    if (!again) return n;
+  }
+  return refuse_sync(*statements_[operation].item,
+                     "may be in flight more than " + std::to_string(kMaxElements) + " times",
+                     "use fewer stages, or wait in the same loop");
+}
+
+Result<SyncEmitter::Object> SyncEmitter::object_of(std::size_t operation) {
+  const Statement& op = statements_[operation];
+  Object object;
+  object.owner = owner_of(op);
+  object.operations = {operation};
+  TILEWRIGHT_TRY(counts, counts_of(op, *object.owner));
+  object.counts = std::move(counts);
+  TILEWRIGHT_TRY(elements, elements_of(operation, object));
+  object.elements = elements;
+  TILEWRIGHT_TRY(agents, agents_of(op, *object.owner));
+  object.arrivals = agents;
+  object.kind = tells_ == Tells::Tokens ? ObjectKind::Token : ObjectKind::Barrier;
+  object.bytes = tells_ == Tells::Bytes && bytes_of(*op.item);
+  const auto* alone = agents.as<ir::IntConst>();
+  if (object.kind == ObjectKind::Token && !(alone && alone->value == 1))
+    return refuse_sync(*op.item, "is started by several agents, and a token is for one operation",
+                       "bind none of the loops of the copy");
+  object.name = names_.make(context_, written_by(op.item->stmt) +
+                                          (object.kind == ObjectKind::Token ? "_token" : "_full"));
+  return object;
+}
+
+// Waits for the same uses at the same places, and started next to each other.
+Result<bool> SyncEmitter::same_waits(std::size_t a, std::size_t b) const {
+  const Statement& x = statements_[a];
+  const Statement& y = statements_[b];
+  if (x.where.loops != y.where.loops) return false;
+  std::vector<const WaitPoint*> first;
+  std::vector<const WaitPoint*> second;
+  for (const WaitPoint& wait : plan_.waits) {
+    if (wait.operation == a) first.push_back(&wait);
+    if (wait.operation == b) second.push_back(&wait);
+  }
+  if (first.size() != second.size()) return false;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if (!(first[i]->gap == second[i]->gap)) return false;
+    TILEWRIGHT_TRY(equal, poly::is_equal(polyhedra_, first[i]->awaits, second[i]->awaits));
+    if (!equal) return false;
+  }
+  BasicSet of_x;
+  BasicSet of_y;
+  (void)team_.constrain(x.where, kFrom, of_x);
+  (void)team_.constrain(y.where, kFrom, of_y);
+  const poly::Space space{team_.params(), team_.names(x.where.loops, kFrom)};
+  return poly::is_equal(polyhedra_, Set(space, of_x), Set(space, of_y));
+}
+
+Result<Ok> SyncEmitter::find_objects() {
+  for (std::size_t op = 0; op < statements_.size(); ++op) {
+    if (!statements_[op].is_async) continue;
+    TILEWRIGHT_TRY(own, object_of(op));
+    bool shared = false;
+    if (!objects_.empty() && own.kind == ObjectKind::Barrier) {
+      Object& last = objects_.back();
+      TILEWRIGHT_TRY(same, same_waits(last.operations.front(), op));
+      const bool nested = is_within(own.owner, last.owner) || is_within(last.owner, own.owner);
+      shared = same && nested && last.bytes == own.bytes && last.elements == own.elements &&
+               last.counts.size() == own.counts.size();
+      if (shared) {
+        if (is_within(last.owner, own.owner)) last.owner = own.owner;
+        if (!last.bytes)
+          last.arrivals = ir::simplify(context_, context_.add(last.arrivals, own.arrivals), {});
+        last.operations.push_back(op);
+        object_of_[op] = objects_.size() - 1;
+      }
+    }
+    if (shared) continue;
+    object_of_[op] = objects_.size();
+    objects_.push_back(std::move(own));
+  }
+  return Ok{};
+}
+
+}  // namespace tilewright::build

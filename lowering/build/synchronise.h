@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Derives the synchronisation of a Program from the flow of its values. The Program that comes in says what is
+// asynchronous, who the agents are and which memory is used, and synchronises nothing: it means what its text
+// says from the top to the bottom, each operation done where it is started, all agents of a team at the same
+// statement. Out comes the same Program in which every order of two accesses of a cell that this meaning needs
+// and that agents, operations or proxies do not keep by themselves is kept by a wait, a sync or a fence, and none
+// of these is implied by the others.
+//
+// One algorithm for every kernel; it knows statements, loops and cells:
+//   edges     pairs of instances of two statements that touch a cell, one of them writing it (value flow, and
+//             the reuse of a slot), as a polyhedral relation;
+//   waits     each operation is awaited once, where it is needed first: the lexicographic minimum of its edges,
+//             turned around, says which operation an instance of the wait is for;
+//   syncs     at the latest gap that lies on every way from one end of an edge to the other;
+//   fences    directly before an operation that reads or overwrites what agents wrote;
+//   objects   as many cells as operations may be started before the first is awaited; a phase for each use.
+// What is implied by the rest is dropped again, one by one; not seen is what an agent tells others by starting an
+// operation that they wait for, so where agents and operations meet a sync may stand that such a chain implies. The
+// interpreter is the check: it decides by vector clocks, knows nothing of polyhedra, and refuses the result without any
+// one of its waits (tests/laws/synchronise_test.cpp).
+#pragma once
+
+#include "frontend/base/result.h"
+#include "lowering/program/program.h"
+#include "schedules/polyhedra/context.h"
+
+namespace tilewright::build {
+
+// How a machine tells that asynchronous operations are done.
+enum class Tells : std::uint8_t {
+  Bytes,  // barriers that count arrivals and bytes
+  Arrivals,  // barriers that count arrivals
+  Tokens  // one object for each operation in flight
+};
+
+// Asynchronous operations of `program` are `start PROXY group` without `commit`, and it has no waits,
+// signals, syncs, fences or objects. Fails with E0361 for an edge that cannot be kept.
+Result<program::Program> synchronise(ir::Context& context, poly::Context& polyhedra,
+                                     const program::Program& program, Tells tells);
+
+}  // namespace tilewright::build
