@@ -5,6 +5,7 @@
 
 #include "frontend/ir/complex.h"
 #include "frontend/ir/walk.h"
+#include "lowering/program/places.h"
 
 namespace tilewright::program {
 
@@ -12,13 +13,16 @@ namespace {
 
 class Splitter {
  public:
-  explicit Splitter(ir::Context& context) : context_(context), exprs_(context) {}
+  Splitter(ir::Context& context, const Program& program)
+      : context_(context), exprs_(context), given_(program.places.get()) {
+    if (given_) places_ = *given_;
+  }
 
   std::vector<Parameter> parameters(const std::vector<Parameter>& given) {
     std::vector<Parameter> out;
     for (Parameter parameter : given) {
       std::vector<Symbol> names;
-      exprs_.append(parameter.name, parameter.type, names);
+      append(parameter.name, parameter.type, names);
       if (ir::is_complex(parameter.type)) complex_buffers_.insert(parameter.name);
       parameter.type = ir::part_type(parameter.type);
       for (Symbol name : names) {
@@ -29,7 +33,27 @@ class Splitter {
     return out;
   }
 
-  Stmt run(Stmt stmt) {
+  Stmt run(Stmt stmt) { return placed(stmt, split(stmt)); }
+  // Where the parts stand that are made of what stands there.
+  std::shared_ptr<const Places> places() const {
+    return given_ ? std::make_shared<const Places>(places_) : nullptr;
+  }
+
+ private:
+  Stmt placed(Stmt from, Stmt made) {
+    if (!given_) return made;
+    if (auto at = given_->stmts.find(from); at != given_->stmts.end())
+      places_.stmts.emplace(made, at->second);
+    return made;
+  }
+  void append(Symbol name, ScalarType type, std::vector<Symbol>& out) {
+    exprs_.append(name, type, out);
+    if (!given_) return;
+    if (auto at = given_->names.find(name); at != given_->names.end())
+      for (Symbol part : out) places_.names.emplace(part, at->second);
+  }
+
+  Stmt split(Stmt stmt) {
     if (const auto* let = stmt.as<Let>()) return split(*let);
     if (const auto* alloc = stmt.as<Alloc>()) return split(*alloc);
     if (const auto* store = stmt.as<Store>()) return split(*store);
@@ -37,7 +61,6 @@ class Splitter {
     return map_parts(context_, stmt, Parts{*this});
   }
 
- private:
   // verify() lets no other statement hold complex values.
   struct Parts {
     Splitter& splitter;
@@ -62,7 +85,7 @@ class Splitter {
   }
   Stmt split(const Alloc& n) {
     std::vector<Symbol> names;
-    exprs_.append(n.buffer, n.type, names);
+    append(n.buffer, n.type, names);
     if (ir::is_complex(n.type)) complex_buffers_.insert(n.buffer);
     Stmt out = run(n.body);
     for (auto name = names.rbegin(); name != names.rend(); ++name)
@@ -87,7 +110,7 @@ class Splitter {
     std::vector<Expr> indices = reals(n.indices);
     const std::vector<Expr> point = reals(n.point);
     auto store = [&](Symbol buffer, Expr value) {
-      return make_store(context_, buffer, indices, value, n.role, n.origin, point);
+      return placed(Stmt(&n), make_store(context_, buffer, indices, value, n.role, n.origin, point));
     };
     if (!ir::is_complex(n.value.type())) return store(n.buffer, exprs_.real(n.value));
     const std::string base = "part" + std::to_string(stores_++);
@@ -111,6 +134,8 @@ class Splitter {
 
   ir::Context& context_;
   ir::ComplexSplitter exprs_;
+  const Places* given_;
+  Places places_;
   std::unordered_set<Symbol> complex_buffers_;
   int stores_ = 0;
 };
@@ -132,10 +157,11 @@ bool has_complex(const Program& program) {
 
 Program split_complex(ir::Context& context, const Program& program) {
   if (!has_complex(program)) return program;
-  Splitter splitter(context);
+  Splitter splitter(context, program);
   Program out = program;
   out.parameters = splitter.parameters(program.parameters);
   out.body = splitter.run(program.body);
+  out.places = splitter.places();
   return out;
 }
 

@@ -33,9 +33,8 @@ std::vector<Case> operation_cases(ScalarType type) {
   for (int o = 0; o < ir::kNumOps; ++o) {
     const auto& info = ir::op_info(static_cast<ir::OpCode>(o));
     if (!ir::op_accepts(static_cast<ir::OpCode>(o), type)) continue;
-    const bool is_float = ir::is_float(type);
+    const bool is_float = ir::holds_floats(type);
     const std::string text(info.text);
-
     std::string y = "Y";
     if (!is_float && (text == "/" || text == "%"))
       y = "select(Y == " + name(type) + "(0), " + name(type) + "(3), Y)";
@@ -76,7 +75,7 @@ std::vector<Case> cast_cases(ScalarType type) {
     if (ir::saturates(type, to)) cases.push_back({"saturate(" + name(to) + ", X)", name(to)});
     if (to == type || !ir::casts(type, to)) continue;
     std::string operand = "X";
-    if (ir::is_float(type) && !ir::is_float(to)) {
+    if (ir::is_float(type) && !ir::holds_floats(to)) {
       // What the integer type holds.
       operand = ir::is_storage_float(type) ? "f32(X)" : "X";
       const std::string t = ir::is_storage_float(type) ? "f32" : name(type);

@@ -357,7 +357,7 @@ class View : public Tensor {
   View(Algorithm& algorithm, std::string name, Type type, Where where = Where::current());
 };
 
-// Numbers of a tensor in row-major order, for evaluate().
+// Numbers of a tensor in row-major order, for evaluate(): of a complex type real and imaginary parts in turn.
 struct Array {
   std::vector<std::int64_t> shape;
   std::vector<double> values;

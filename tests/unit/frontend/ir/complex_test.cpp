@@ -9,6 +9,8 @@
 #include <cmath>
 #include <complex>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "frontend/base/render.h"
 #include "frontend/base/source.h"
@@ -203,6 +205,111 @@ TEST_F(Complex, LawsOfDeclaredMonoidsAreTested) {
   auto algorithm = parse_algorithm(context, source);
   ASSERT_FALSE(algorithm.ok());
   EXPECT_EQ(algorithm.diagnostics()[0].code, Code::MonoidLaw);
+}
+
+// Equations before and in the loop that become several, a carried tensor of reals between two of complex numbers, and a
+// condition on a size.
+TEST_F(Complex, LoopsCarryBothParts) {
+  const std::string body =
+      "  one = c128(prod(k < N where k < 2) z[k])\n  n0 = f32(0)\n"
+      "  loop l < N while abs(p[0]) < 100 carry p = z then q, n = n0 then m, before = w then p {\n"
+      "    twice = prod(k < 2) p[0]\n"
+      "    loop t < l carry s = p then u { u[i] = s[i] + complex(0, 1) }\n"
+      "    q[i] = s[i] * before[i]\n"
+      "    m = n[] + re(twice[])\n"
+      "  }\n"
+      "  output y[i] = p[i]\n  output o = c64(one[])\n  output r = n[]\n"
+      "  output b[i] = before[i]\n";
+  std::vector<std::complex<float>> p, before;
+  for (std::size_t i = 0; i < 5; ++i) p.push_back(at(z, i)), before.push_back(at(w, i));
+  float n = 0;
+  int trips = 0;
+  for (int l = 0; l < 5 && std::abs(p[0]) < 100; ++l, ++trips) {
+    n = n + times(times(1, p[0]), p[0]).real();
+    std::vector<std::complex<float>> q = p;
+    for (std::size_t i = 0; i < 5; ++i) {
+      for (int t = 0; t < l; ++t) q[i] += std::complex<float>(0, 1);
+      q[i] = times(q[i], before[i]);
+    }
+    before = std::exchange(p, q);
+  }
+  ASSERT_EQ(trips, 3) << "the condition, and not the range, ends the loop";
+  const Tensor y = run_all("", body);
+  const Tensor b = run_all("", body, "b");
+  for (std::size_t i = 0; i < 5; ++i) {
+    if (i == 3) continue;  // beyond f32
+    EXPECT_EQ(at(y, i), p[i]) << i;
+    EXPECT_EQ(at(b, i), before[i]) << i;
+  }
+  EXPECT_EQ(run_all("", body, "r").data[0].f, static_cast<double>(n));
+  EXPECT_EQ(at(run_all("", body, "o"), 0), times(times(1, at(z, 0)), at(z, 1)));
+}
+
+TEST_F(Complex, LoopsWithoutIterationsAndCases) {
+  const std::string arms =
+      "  loop l < 0 carry p = z then q { q[i] = p[i] * p[i] }\n  mode = i32(N) - 4\n"
+      "  case mode[] carry y = p {\n    when 0 then a { a[i] = -p[i] }\n"
+      "    when 1 then b { b[i] = conj(p[i]) }\n    else then c { c[i] = w[i] }\n  }\n"
+      "  output r[i] = y[i]\n";
+  const Tensor got = run_all("", arms, "r");
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(at(got, i), std::conj(at(z, i)));
+}
+
+TEST_F(Complex, OutputsInTheStorageOfInputs) {
+  const auto algorithm = parse(
+      "algorithm a(N) {\n  inout z : c64[N]\n  inout w : c64[N]\n"
+      "  output y[i] into z = w[i] - z[i]\n  output t[i < N] into w = scan prod(i) w[i]\n}\n");
+  ASSERT_TRUE(algorithm);
+  const Algorithm parts = split_complex(context, *algorithm);
+  EXPECT_FALSE(has_complex(parts));
+  EXPECT_TRUE(verify(parts).empty());
+  for (const char* pair : {"y're z're", "y'im z'im", "t're w're", "t'im w'im"}) {
+    const std::string_view names = pair;
+    const Equation* equation = parts.find_equation(context.symbol(names.substr(0, 4)));
+    ASSERT_TRUE(equation) << pair;
+    EXPECT_TRUE(equation->is_output);
+    EXPECT_EQ(equation->into.text(), names.substr(5));
+  }
+  auto out = interpret(*algorithm, sizes(), inputs(), {Reading::Exact, {}, 1 << 20});
+  ASSERT_TRUE(out.ok());
+  std::complex<float> all = 1;
+  for (std::size_t i = 0; i < 5; ++i) {
+    const std::complex<float> a = at(z, i), b = at(w, i);
+    EXPECT_EQ(at(out->at(context.symbol("y")), i),
+              std::complex<float>(b.real() - a.real(), b.imag() - a.imag()));
+    all = times(all, b);
+    EXPECT_EQ(at(out->at(context.symbol("t")), i), all);
+  }
+}
+
+// What is split is an algorithm like any other: loops hold the equations that they held.
+TEST_F(Complex, WhatIsSplitIsWellFormed) {
+  const auto algorithm = parse(
+      "algorithm a(N, L) {\n  input z : c64[N]\n  input w : c128[N]\n  input n : i32[N] range 0 .. N\n"
+      "  first = c128(prod(k < N) z[k])\n"
+      "  loop l < L while re(h[0]) > 0 carry h = z then g {\n"
+      "    best = argmax(k < N) abs(h[k])\n"
+      "    loop m < 2 carry f = h then e { e[i] = f[i] * c64(l) }\n"
+      "    all = c64(prod(k < N) w[k] * first[])\n"
+      "    g[i] = f[n[i]] + all[] * c64(best.index[])\n  }\n"
+      "  output y[i] = h[i]\n}\n");
+  ASSERT_TRUE(algorithm);
+  const Algorithm parts = split_complex(context, *algorithm);
+  EXPECT_FALSE(has_complex(parts));
+  for (const Diagnostic& d : verify(parts)) ADD_FAILURE() << d.message;
+  ASSERT_EQ(parts.loops.size(), 2U);
+  const auto names = [&](const Loop& loop) {
+    std::string out;
+    for (std::size_t i = loop.first; i < loop.last; ++i)
+      out += std::string(parts.equations[i].name.text()) + " ";
+    return out;
+  };
+  EXPECT_EQ(names(parts.loops[0]), "best e're e'im all'fold all're all'im g're g'im ");
+  EXPECT_EQ(names(parts.loops[1]), "e're e'im ");
+  ASSERT_EQ(parts.loops[0].carries.size(), 2U);
+  EXPECT_EQ(parts.loops[0].carries[1].name.text(), "h'im");
+  EXPECT_EQ(parts.loops[0].carries[1].start.text(), "z'im");
+  EXPECT_EQ(parts.loops[0].carries[1].next.text(), "g'im");
 }
 
 TEST_F(Complex, BoundsCoverTheRoundedValues) {
