@@ -124,7 +124,9 @@ Result<std::int64_t> count_cells(const Algorithm& algorithm, const Bindings& bin
         TILEWRIGHT_CHECK_OK(add(part.name, part.type, equation.shape, equation.span));
   for (const Loop& loop : algorithm.loops)
     for (const Carry& carry : loop.carries)
-      if (locals) TILEWRIGHT_CHECK_OK(add(carry.name, *algorithm.type_of(carry.name), *algorithm.shape_of(carry.name), loop.span));
+      if (locals)
+        TILEWRIGHT_CHECK_OK(add(carry.name, *algorithm.type_of(carry.name),
+                                *algorithm.shape_of(carry.name), loop.span));
   return total;
 }
 

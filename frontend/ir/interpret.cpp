@@ -307,9 +307,8 @@ struct SplitAlgorithm {
     auto take = [&](Symbol name, ScalarType type) {
       const auto re = parts.find(is_complex(type) ? names.part_name(name, false) : name);
       if (re == parts.end()) return;
-      out[name] = is_complex(type)
-                      ? join(type, re->second, parts.at(names.part_name(name, true)))
-                      : std::move(re->second);
+      out[name] = is_complex(type) ? join(type, re->second, parts.at(names.part_name(name, true)))
+                                   : std::move(re->second);
     };
     for (const Equation& equation : given.equations)
       for (const TensorPart& part : equation.tensors()) take(part.name, part.type);

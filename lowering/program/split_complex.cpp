@@ -110,7 +110,8 @@ class Splitter {
     std::vector<Expr> indices = reals(n.indices);
     const std::vector<Expr> point = reals(n.point);
     auto store = [&](Symbol buffer, Expr value) {
-      return placed(Stmt(&n), make_store(context_, buffer, indices, value, n.role, n.origin, point));
+      return placed(Stmt(&n),
+                    make_store(context_, buffer, indices, value, n.role, n.origin, point));
     };
     if (!ir::is_complex(n.value.type())) return store(n.buffer, exprs_.real(n.value));
     const std::string base = "part" + std::to_string(stores_++);

@@ -27,7 +27,7 @@ constexpr const char* kEverything = R"(monoid maps(s : c64, o : c64) {
   identity 1, 0
   combine(a, b) = a.s * b.s, b.s * a.o + b.o
 }
-algorithm everything(N, L) {
+algorithm everything(N min 1, L) {
   inout z : c64[N]
   input w : c128[N]
   input row : i32[N] range 0 .. N
@@ -36,8 +36,8 @@ algorithm everything(N, L) {
   m = maps(k < N) (z[k], c64(w[k]))
   path[i < N] = scan(i, h = complex(f32(0), 1), n = f32(0)) (h * z[i] + 1, n + abs(h))
   put[i < N] = update c64(w[i]) sum(k < N) at [row[k]] z[k]
-  last[i < N] = update complex(f32(i), 0) last(k < N) at [row[k]] z[row[k]]
-  loop l < L while abs(p[0]) < 1e6 carry p = z then q, before = last then p {
+  newest[i < N] = update complex(f32(i), 0) last(k < N) at [row[k]] z[row[k]]
+  loop l < L while abs(p[0]) < 1e6 carry p = z then q, before = newest then p {
     s = sum(k < N) p[k] * before[k]
     q[i] = select(im(p[i]) > 0, p[i] / complex(2, 1), p[i] + s[] * complex(f32(l), -1))
   }
@@ -47,7 +47,7 @@ algorithm everything(N, L) {
   }
   output wide[i < N] : c128 = c128(m.s[] * y[i] + m.o[]) / w[i]
   output other[i < N] = path.h[i] * complex(path.n[i], 2) + all[]
-  output same[i < N] = put[i] == y[i] || last[i] != z[i]
+  output same[i < N] = put[i] == y[i] || newest[i] != z[i]
   output now[i] into z = put[i] + y[i]
 })";
 
@@ -106,8 +106,7 @@ class ComplexAlgorithms : public ::testing::Test {
     ir::Bindings bindings;
     for (const auto& [extent, value] : sizes) bindings[context_.symbol(extent)] = value;
     const ir::TensorMap inputs = ir::random_inputs(algorithm_, bindings, 7);
-    auto expected =
-        interpret(context_, subject.program, bindings, inputs, std::int64_t{1} << 30);
+    auto expected = interpret(context_, subject.program, bindings, inputs, std::int64_t{1} << 30);
     if (!expected.ok()) return laws::messages(expected.diagnostics());
     if (!*expected) return "too many steps";
     ir::InterpretOptions options;
@@ -116,9 +115,8 @@ class ComplexAlgorithms : public ::testing::Test {
     const auto values = ir::interpret(algorithm_, bindings, inputs, options);
     if (!values.ok()) return laws::messages(values.diagnostics());
     for (const ir::TensorPart& output : algorithm_.output_tensors()) {
-      const std::string difference =
-          laws::first_difference(values->at(output.name),
-                                 (*expected)->values.at(algorithm_.argument_of(output.name)));
+      const std::string difference = laws::first_difference(
+          values->at(output.name), (*expected)->values.at(algorithm_.argument_of(output.name)));
       if (!difference.empty()) return std::string(output.name.text()) + " " + difference;
     }
     inputs_ = inputs;
@@ -156,8 +154,7 @@ TEST_F(ComplexAlgorithms, TransformOfFourier) {
 }
 
 TEST_F(ComplexAlgorithms, ProductOfMatrices) {
-  check(kProduct,
-        {"", R"(  split c.j by 16 as jt, jr
+  check(kProduct, {"", R"(  split c.j by 16 as jt, jr
   split c.i by 4 as it, ir
   reorder c: jt, it, k, ir, jr
   parallel c.jt

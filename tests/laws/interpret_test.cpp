@@ -133,9 +133,8 @@ class Naive {
       const Cell z = cell(n->value);
       Cell out = {};
       for (int p = 0; p < scalars_of(n->value.type()); ++p)
-        out[static_cast<std::size_t>(p)] =
-            evaluate_cast(reading(part_type(n->value.type())), part, z[static_cast<std::size_t>(p)],
-                          &undefined_);
+        out[static_cast<std::size_t>(p)] = evaluate_cast(
+            reading(part_type(n->value.type())), part, z[static_cast<std::size_t>(p)], &undefined_);
       return out;
     }
     const Op& n = *expr.as<Op>();
