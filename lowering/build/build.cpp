@@ -140,7 +140,7 @@ std::vector<const tree::Nest*> Builder::placed_at(Symbol nest, Symbol loop) cons
   std::vector<const tree::Nest*> out;
   for (const tree::Nest& n : schedule.tree.nests)
     if (n.at && n.at->nest == nest && n.at->loop == loop) out.push_back(&n);
-  return out;
+  return tree::in_order(schedule.tree, std::move(out));
 }
 
 bool Builder::reads_regions(const tree::Nest& nest) const {
@@ -288,17 +288,45 @@ Expr Builder::localise(const Env& env, Expr expr, const ir::Substitution& indice
   return simplify(redirected);
 }
 
-void Builder::find_roots() {
+Result<Ok> Builder::find_roots() {
   if (!algorithm.loops.empty()) {
     // Law of tree::verify: they stand in the order of the equations.
     for (const ir::Equation& e : algorithm.equations) {
       const tree::Nest* nest = schedule.tree.find(e.name);
       roots_.push_back(nest && !nest->at ? nest : nullptr);
     }
-    return;
+    return order_sets();
   }
   for (const tree::Nest& nest : schedule.tree.nests)
     if (!nest.at) roots_.push_back(&nest);
+  roots_ = tree::in_order(schedule.tree, std::move(roots_));
+  return Ok{};
+}
+
+// Members change places with each other alone, so each equation stays in the loops of the algorithm around it.
+Result<Ok> Builder::order_sets() {
+  for (const tree::Set& set : schedule.tree.sets) {
+    std::vector<std::size_t> places;
+    std::vector<const tree::Nest*> members;
+    for (std::size_t i = 0; i < roots_.size(); ++i) {
+      if (!roots_[i] || schedule.tree.set_of(roots_[i]->name) != &set) continue;
+      places.push_back(i);
+      members.push_back(roots_[i]);
+    }
+    const std::vector<const tree::Nest*> ordered = tree::in_order(schedule.tree, members);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (ordered[i] == members[i]) continue;
+      if (algorithm.loops_around(*equation(ordered[i]->name)) !=
+          algorithm.loops_around(*equation(members[i]->name)))
+        return refuse(set.order.empty() ? set.place.span : set.order[0].place.span,
+                      "`" + std::string(ordered[i]->name.text()) + "` is to run before `" +
+                          std::string(members[i]->name.text()) +
+                          "`, which is in another loop of the algorithm",
+                      "drop the order, or take one of them out of the set");
+      roots_[places[i]] = ordered[i];
+    }
+  }
+  return Ok{};
 }
 
 Result<Stmt> Builder::emit_roots(std::size_t first, std::size_t last, std::size_t loop, Env& env,
@@ -327,7 +355,9 @@ Result<Stmt> Builder::emit_roots(std::size_t first, std::size_t last, std::size_
 
 Result<program::Program> Builder::run() {
   TILEWRIGHT_CHECK_OK(tree::verify(algorithm, schedule.tree));
-  if (!machine::is_machine_path(schedule.machine))
+  if (schedule.machine_file)
+    machine_ = *schedule.machine_file;
+  else if (!machine::is_machine_path(schedule.machine))
     if (auto found = machine::find_machine(schedule.machine); found.ok()) machine_ = *found;
   TILEWRIGHT_CHECK_OK(fits_machine());
   inline_equations();
@@ -345,7 +375,7 @@ Result<program::Program> Builder::run() {
   for (const ir::Equation* e : algorithm.outputs())
     for (const ir::TensorPart& part : e->tensors())
       if (!e->into.valid()) out.parameters.push_back({part.name, part.type, e->shape, true});
-  find_roots();
+  TILEWRIGHT_CHECK_OK(find_roots());
   Env env;
   const bool launched = std::any_of(schedule.tree.nests.begin(), schedule.tree.nests.end(),
                                     [](const tree::Nest& n) { return n.kernel.valid(); });

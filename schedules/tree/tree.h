@@ -19,6 +19,7 @@
 #include "frontend/base/result.h"
 #include "frontend/ir/algorithm.h"
 #include "frontend/ir/context.h"
+#include "schedules/machine/machine.h"
 
 namespace tilewright::tree {
 
@@ -303,12 +304,18 @@ struct Schedule {
   Tree tree;
   Span span;  // its name in the text it was read from; not content
   Span machine_span;  // the machine's; not content
+  // What the machine's file holds, where `machine` is a path and somebody has read it; not content.
+  std::shared_ptr<const machine::Machine> machine_file;
 };
 bool operator==(const Schedule& a, const Schedule& b);
 
 // Every equation but the views at the root, its loops serial in the order of its dimensions.
 Tree default_tree(const ir::Algorithm& algorithm);
 Nest default_nest(const ir::Equation& equation);
+
+// Nests of one place as one agent runs them: members of a set, which follow one another, in an order that its edges
+// allow, of all such the one nearest to the order they have.
+std::vector<const Nest*> in_order(const Tree& tree, std::vector<const Nest*> nests);
 
 // The order of nests that the text form has: a nest directly after the nests placed in its loops, which
 // stand outer loops first; nests of one place keep their order; sets and their members in the order of nests. Meaning

@@ -133,7 +133,7 @@ class CompiledProgram {
     const auto source = c_target::emit_file(functions);
     ASSERT_TRUE(source.ok()) << messages(source.diagnostics());
     std::string object;
-    ASSERT_EQ(compile_c(all_compilers()[0], *source, object), "") << *source;
+    ASSERT_EQ(compile_c(all_compilers(Optimise::Fast)[0], *source, object), "") << *source;
     objects_.add(std::move(object));
     objects_.load();
   }
