@@ -35,7 +35,10 @@ class Generator {
     for (int i = 0; i < inputs; ++i) make_input(i);
     const int equations = random_.between(1, options_.max_equations);
     for (int i = 0; i < equations; ++i) {
-      if (options_.loops && random_.chance(12)) make_loop(i);
+      if (options_.loops && random_.chance(12)) {
+        make_loop(i);
+        if (random_.chance(30)) make_loop(i + 20);  // which begins where that one ends
+      }
       make_equation(i, i + 1 == equations);
     }
     return std::move(algorithm_);

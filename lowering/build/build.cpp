@@ -331,13 +331,14 @@ Result<Ok> Builder::order_sets() {
 
 Result<Stmt> Builder::emit_roots(std::size_t first, std::size_t last, std::size_t loop, Env& env,
                                  const Rest& rest) {
+  // First: where a body ends the next loop may begin.
+  if (first == last) return rest(env);
   const auto& loops = algorithm.loops;
   while (loop < loops.size() && loops[loop].first < first) ++loop;
   if (loop < loops.size() && loops[loop].first == first)
     return emit_loop(loop, env, [&](Env& after) {
       return emit_roots(loops[loop].last, last, loop + 1, after, rest);
     });
-  if (first == last) return rest(env);
   const tree::Nest* nest = roots_[first];
   const auto go_on = [&](Env& after) { return emit_roots(first + 1, last, loop, after, rest); };
   if (!nest) return go_on(env);
