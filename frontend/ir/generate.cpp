@@ -305,11 +305,6 @@ class Generator {
                                              ranges.lower, ranges.upper, body));
   }
 
-  static std::vector<Monoid> numeric_monoids(ScalarType type) {
-    if (is_complex(type)) return {Monoid::Sum, Monoid::Prod};
-    return {Monoid::Sum, Monoid::Prod, Monoid::Min, Monoid::Max};
-  }
-
   // A monoid of the language for values of this type, or a declared one; the types of its fields.
   Symbol pick_monoid(ScalarType type, std::vector<ScalarType>& types) {
     types = {type};

@@ -23,6 +23,11 @@ Expr side(Context& context, const MonoidDecl& of, bool right, std::size_t field)
 
 }  // namespace
 
+std::vector<Monoid> numeric_monoids(ScalarType type) {
+  if (is_complex(type)) return {Monoid::Sum, Monoid::Prod};
+  return {Monoid::Sum, Monoid::Prod, Monoid::Min, Monoid::Max};
+}
+
 MonoidDecl sample_monoid(Context& context, std::string_view name) {
   using enum ScalarType;
   if (name == "maps") {
