@@ -132,22 +132,29 @@ Result<Object> compile_function(ir::Context& context, const program::Dispatch& d
   module.setTargetTriple(llvm::Triple(target.triple));
   module.setDataLayout(machine->createDataLayout());
   module.setPICLevel(llvm::PICLevel::BigPIC);
-  std::vector<program::Program> parts;
-  for (const program::Variant& variant : dispatch.variants)
-    parts.push_back(program::split_complex(context, variant.program));
-  const auto state_of = [&](const program::Program& program, const program::Program& in_parts,
-                            const program::Contract& contract) {
-    return ModuleState{context, program, in_parts, contract, target, llvm, module};
+  const auto state_of = [&](const program::Program& program, const program::Contract& contract) {
+    return ModuleState{context,  program, program::split_complex(context, program),
+                       contract, target,  llvm,
+                       module};
   };
-  ModuleState interface = state_of(dispatch.interface, dispatch.interface, dispatch.contract);
-  std::vector<ModuleState> variants;
-  for (const program::Variant& variant : dispatch.variants) {
-    variants.push_back(state_of(variant.program, parts[variants.size()], variant.contract));
-    if (!dispatch.is_single()) variants.back().variant = variant.name;
+  ModuleState interface = state_of(dispatch.interface, dispatch.contract);
+  std::vector<VariantStates> variants(dispatch.variants.size());
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    const program::Variant& variant = dispatch.variants[i];
+    const std::string name = dispatch.is_single() ? "" : variant.name;
+    const std::string before = name.empty() ? "" : name + ".";
+    if (!variant.planned) {
+      variants[i].whole.emplace(state_of(variant.program, variant.contract));
+      variants[i].whole->variant = name;
+      continue;
+    }
+    const program::Planned& planned = *variant.planned;
+    variants[i].plan.emplace(state_of(planned.plan, planned.plan_contract));
+    variants[i].plan->variant = before + "plan";
+    variants[i].run.emplace(state_of(planned.run, planned.run_contract));
+    variants[i].run->variant = before + "run";
   }
   emit_library(interface, dispatch, variants);
-  for (const ModuleState& variant : variants)
-    if (variant.error) return fail(*variant.error);
   if (interface.error) return fail(*interface.error);
 
   Object object;
