@@ -32,6 +32,7 @@ algorithm everything(N min 1, L) {
   input w : c128[N]
   input row : i32[N] range 0 .. N
   input mode : i32[]
+  input weight : f32[L]
   all = prod(k < N where re(z[k]) > -1) z[k]
   m = maps(k < N) (z[k], c64(w[k]))
   path[i < N] = scan(i, h = complex(f32(0), 1), n = f32(0)) (h * z[i] + 1, n + abs(h))
@@ -39,7 +40,7 @@ algorithm everything(N min 1, L) {
   newest[i < N] = update complex(f32(i), 0) last(k < N) at [row[k]] z[row[k]]
   loop l < L while abs(p[0]) < 1e6 carry p = z then q, before = newest then p {
     s = sum(k < N) p[k] * before[k]
-    q[i] = select(im(p[i]) > 0, p[i] / complex(2, 1), p[i] + s[] * complex(f32(l), -1))
+    q[i] = select(im(p[i]) > 0, p[i] / complex(2, 1), p[i] + s[] * complex(weight[l], -1))
   }
   case mode[] carry y = p {
     when 0 then a { a[i] = -p[i] }
