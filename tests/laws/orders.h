@@ -38,7 +38,7 @@ inline ir::TensorMap whole_numbers(const program::Program& program, const ir::Bi
         parameter.facts.upper ? ir::evaluate_extents(parameter.facts.upper, sizes) : 9;
     for (ir::Scalar& value : tensor.data) {
       state = state * 1664525U + 1013904223U;
-      if (ir::is_float(parameter.type))
+      if (ir::holds_floats(parameter.type))
         value.f = static_cast<int>(state >> 24) % 9 - 4;
       else
         value.i = static_cast<std::int64_t>(state >> 8) % std::max<std::int64_t>(below, 1);
