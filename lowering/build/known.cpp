@@ -132,6 +132,7 @@ Result<Set> Known::follow(const Question& question, const Chain& chain, int link
     next.suffix = "'s" + number;
     next.met = true;
     next.waits = chain.waits;
+    next.roles = chain.roles;
     const auto order = team_.precedes(*chain.at, chain.suffix, sync.where, next.suffix);
     const auto there = executed(sync.where, next.suffix, question.executed);
     if (order.empty() || there.empty()) continue;
@@ -152,6 +153,12 @@ Result<Set> Known::follow(const Question& question, const Chain& chain, int link
     if (question.seen && wait.source < plan_.first_signal) continue;
     if (!ends_here(wait.where)) continue;
     if (std::find(chain.waits.begin(), chain.waits.end(), i) != chain.waits.end()) continue;
+    // What a role has told others it knows itself.
+    const Symbol role = wait.where.role;
+    if (role.valid() && (role == chain.at->role ||
+                         std::find(chain.roles.begin(), chain.roles.end(), role) !=
+                             chain.roles.end()))
+      continue;
     const std::string sp = "'p" + number;
     const auto own = same_agent(*chain.at, chain.suffix, told, sp);
     if (!own || !(told.role == chain.at->role)) continue;
@@ -163,6 +170,8 @@ Result<Set> Known::follow(const Question& question, const Chain& chain, int link
     next.suffix = "'w" + number;
     next.waits = chain.waits;
     next.waits.push_back(i);
+    next.roles = chain.roles;
+    next.roles.push_back(chain.at->role);
     std::vector<std::pair<std::string, std::string>> names;
     for (const Item* loop : wait.where.loops)
       names.emplace_back(Team::name(*loop, kAt), Team::name(*loop, next.suffix));

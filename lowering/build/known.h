@@ -97,6 +97,7 @@ class Known {
     std::string suffix;
     bool met = false;  // at a sync
     std::vector<std::size_t> waits;
+    std::vector<Symbol> roles;  // where it was before
   };
   Result<poly::Set> follow(const Question& question, const Chain& chain, int links,
                            poly::Set left) const;

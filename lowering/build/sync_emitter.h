@@ -65,6 +65,8 @@ class SyncEmitter {
   Result<Object> object_of(std::size_t source);
   Result<const Item*> owner_of(std::size_t source) const;
   Result<std::vector<Count>> counts_of(std::size_t source, const Item& owner) const;
+  std::vector<poly::BasicSet> later_uses(const Where& told, const Object& object,
+                                         std::int64_t n) const;
   Result<bool> overtakes(const WaitPoint& wait, const Object& object, std::int64_t n) const;
   Result<std::int64_t> elements_of(std::size_t source, const Object& object) const;
   Result<Expr> agents_of(std::size_t source, const Item& owner) const;

@@ -177,6 +177,49 @@ std::optional<Expr> SyncEmitter::bytes_of(const Item& operation) const {
   return simple.as<ir::IntConst>() ? simple : context_.max(context_.index(0), simple);
 }
 
+// The uses, over kOther, that are number n or later after one over kFrom: more than these where their distance is not
+// affine.
+std::vector<BasicSet> SyncEmitter::later_uses(const Where& told, const Object& object,
+                                              std::int64_t n) const {
+  std::vector<BasicSet> out;
+  BasicSet same;
+  const std::size_t inner = object.counts.size() - 1;
+  std::size_t at = 0;
+  for (const Item* loop : serial(told.loops)) {
+    const AffineExpr x = AffineExpr::variable(Team::name(*loop, kFrom));
+    const AffineExpr y = AffineExpr::variable(Team::name(*loop, kOther));
+    if (is_within(loop, object.owner)) {
+      BasicSet piece = same;
+      std::int64_t least = at == inner ? n : 1;
+      if (at + 1 == inner) {
+        // What is left of the innermost loop, and what has run of it again.
+        const Count& count = object.counts[inner];
+        const AffineExpr i = AffineExpr::variable(Team::name(*count.loop, kFrom));
+        const AffineExpr j = AffineExpr::variable(Team::name(*count.loop, kOther));
+        const auto length = team_.value(count.length, kFrom);
+        const auto begin = team_.value(count.first, kFrom);
+        const auto again = team_.value(count.first, kOther);
+        const auto affine = [](const auto& e) {
+          return e && e->kind() == poly::BoundExpr::Kind::Affine;
+        };
+        if (affine(length) && affine(begin) && affine(again)) {
+          BasicSet next = same;
+          next.equal(y, x + AffineExpr(1));
+          next.at_least(length->affine() - (i - begin->affine()) + (j - again->affine()),
+                        AffineExpr(n));
+          out.push_back(std::move(next));
+          least = 2;
+        }
+      }
+      piece.at_least(y, x + AffineExpr(least));
+      out.push_back(std::move(piece));
+      ++at;
+    }
+    same.equal(x, y);
+  }
+  return out;
+}
+
 // Waits and later uses of the same source that nothing puts in this order: the use is number n or later after the
 // one that is awaited.
 Result<bool> SyncEmitter::overtakes(const WaitPoint& wait, const Object& object,
@@ -184,18 +227,7 @@ Result<bool> SyncEmitter::overtakes(const WaitPoint& wait, const Object& object,
   const Where& told = known_.source(wait.source);
   BasicSet later;
   (void)team_.constrain(told, kOther, later);
-  std::vector<BasicSet> after;
-  BasicSet same;
-  for (const Item* loop : serial(told.loops)) {
-    const AffineExpr x = AffineExpr::variable(Team::name(*loop, kFrom));
-    const AffineExpr y = AffineExpr::variable(Team::name(*loop, kOther));
-    if (is_within(loop, object.owner)) {
-      BasicSet piece = same;
-      piece.at_least(y, x + AffineExpr(loop == object.counts.back().loop ? n : 1));
-      after.push_back(std::move(piece));
-    }
-    same.equal(x, y);
-  }
+  const std::vector<BasicSet> after = later_uses(told, object, n);
   std::vector<std::string> dims = team_.names(wait.where.loops, kAt);
   for (const std::string& name : team_.names(serial(told.loops), kFrom)) dims.push_back(name);
   for (const std::string& name : team_.names(told.loops, kOther)) dims.push_back(name);
@@ -211,14 +243,18 @@ Result<bool> SyncEmitter::overtakes(const WaitPoint& wait, const Object& object,
 // The fewest elements of which none is used again before it has been awaited.
 Result<std::int64_t> SyncEmitter::elements_of(std::size_t source, const Object& object) const {
   if (object.counts.empty()) return 1;
-  for (std::int64_t n = 1; n <= kMaxElements; ++n) {
-    bool again = false;
+  const auto again = [&](std::int64_t n) -> Result<bool> {
     for (const WaitPoint& wait : plan_.waits) {
-      if (wait.source != source || again) continue;
+      if (wait.source != source) continue;
       TILEWRIGHT_TRY(overtaken, overtakes(wait, object, n));
-      again = overtaken;
+      if (overtaken) return true;
     }
-    if (!again) return n;
+    return false;
+  };
+  TILEWRIGHT_TRY(beyond, again(kMaxElements));
+  for (std::int64_t n = 1; !beyond && n <= kMaxElements; ++n) {
+    TILEWRIGHT_TRY(overtaken, again(n));
+    if (!overtaken) return n;
   }
   return refuse_sync(item_of(source),
                      "may be in flight more than " + std::to_string(kMaxElements) + " times",

@@ -70,12 +70,13 @@ void ValueFlow::add_orders(const std::vector<RoleOrder>& orders) {
   for (const RoleOrder& order : orders) {
     const Item* loop = team_.find_loop(order.loop);
     if (!loop) continue;
-    const auto add = [&](Symbol role, std::size_t index) {
+    // Before and after all that stands in the gap.
+    const auto add = [&](Symbol role, std::size_t index, int rank) {
       const Gap gap{loop, 0, index};
-      statements_.push_back({nullptr, team_.where(gap, 0, role), false, {}, gap});
+      statements_.push_back({nullptr, team_.where(gap, rank, role), false, {}, gap});
     };
-    add(order.before, loop->arms[0].size());
-    add(order.after, 0);
+    add(order.before, loop->arms[0].size(), -1);
+    add(order.after, 0, static_cast<int>(PointKind::Fence) + 1);
     const std::size_t to = statements_.size() - 1;
     const Where& s = statements_[to - 1].where;
     const Where& t = statements_[to].where;
