@@ -87,22 +87,8 @@ Result<Ok> Builder::fits_registers(const program::Program& program) const {
   return Ok{};
 }
 
-// How many intervals one statement of a role is behind another does not depend on when the role begins: each begins
-// with its first stage.
-Result<std::vector<tree::PipelineRow>> NestEmitter::rows_of(const tree::Loop& l) const {
-  std::vector<tree::PipelineRow> rows = l.pipeline;
-  if (l.roles.empty()) return rows;
-  for (const tree::Role& role : l.roles) {
-    std::vector<tree::PipelineRow*> mine;
-    for (tree::PipelineRow& row : rows)
-      if (role_of(l, row.statement) == &role) mine.push_back(&row);
-    const auto first = std::min_element(mine.begin(), mine.end(), [](const auto* a, const auto* b) {
-      return a->stage < b->stage;
-    });
-    const std::int64_t begin = (*first)->stage;
-    for (tree::PipelineRow* row : mine) row->stage -= begin;
-  }
-  // The text of an interval must make a value before it reads it, and read it before it is overwritten.
+// A value that the text of an interval reads before it is made, or after it is overwritten; none: all is well.
+std::optional<Failure> NestEmitter::out_of_time(const std::vector<tree::PipelineRow>& rows) const {
   for (std::size_t p = 0; p < rows.size(); ++p)
     for (std::size_t r = 0; r < rows.size(); ++r) {
       const tree::Nest& maker = *builder_.schedule.tree.find(rows[p].statement);
@@ -116,7 +102,27 @@ Result<std::vector<tree::PipelineRow>> NestEmitter::rows_of(const tree::Loop& l)
                     {{"stages between", std::to_string(behind)},
                      {"buffers", std::to_string(maker.ring)}});
     }
-  return rows;
+  return std::nullopt;
+}
+
+// How many intervals one statement of a role is behind another does not depend on when the role begins: if each begins
+// with its first stage, there are the fewest.
+Result<std::vector<tree::PipelineRow>> NestEmitter::rows_of(const tree::Loop& l) const {
+  if (l.roles.empty()) return l.pipeline;
+  std::vector<tree::PipelineRow> rows = l.pipeline;
+  for (const tree::Role& role : l.roles) {
+    std::vector<tree::PipelineRow*> mine;
+    for (tree::PipelineRow& row : rows)
+      if (role_of(l, row.statement) == &role) mine.push_back(&row);
+    const auto first = std::min_element(mine.begin(), mine.end(), [](const auto* a, const auto* b) {
+      return a->stage < b->stage;
+    });
+    const std::int64_t begin = (*first)->stage;
+    for (tree::PipelineRow* row : mine) row->stage -= begin;
+  }
+  if (!out_of_time(rows)) return rows;
+  if (auto failure = out_of_time(l.pipeline)) return *std::move(failure);
+  return l.pipeline;
 }
 
 }  // namespace tilewright::build
