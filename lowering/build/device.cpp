@@ -202,11 +202,10 @@ Result<Stmt> NestEmitter::bound_loop(const tree::Loop& l, Point point, Expr uppe
       holds_team = false;
     inside_l = inside_l || other.name == l.name;
   }
-  TILEWRIGHT_TRY(inside,
-                 holds_team ? builder_.with_memories([&] {
-                   return builder_.with_roles([&] { return body(point); });
-                 })
-                            : body(point));
+  TILEWRIGHT_TRY(inside, holds_team ? builder_.with_memories([&] {
+    return builder_.with_roles([&] { return body(point); });
+  })
+                                    : body(point));
   program::Bind bind;
   bind.var = var;
   bind.lower = zero;
@@ -224,7 +223,8 @@ Result<Stmt> NestEmitter::pipelined_loop(const tree::Loop& l, const Point& point
   std::int64_t last = 0;
   for (const tree::PipelineRow& row : table) last = std::max(last, row.stage);
   if (last > 0 && !l.order.empty())
-    return refuse(l.order[0].place.span, "an order of roles in which statements have several stages",
+    return refuse(l.order[0].place.span,
+                  "an order of roles in which statements have several stages",
                   "drop the order, or give each role one stage");
   const Symbol interval = builder_.fresh(l.name.text());
   const Expr t = context_.var(interval);
@@ -270,8 +270,8 @@ Result<Ok> NestEmitter::drop_other_rows(const std::vector<Symbol>& rows,
                                         std::vector<const tree::Nest*>& nests) const {
   std::vector<const tree::Nest*> left;
   for (const tree::Nest* n : nests) {
-    const bool read = std::any_of(rows.begin(), rows.end(),
-                                  [&](Symbol row) { return builder_.reads(row, *n); });
+    const bool read =
+        std::any_of(rows.begin(), rows.end(), [&](Symbol row) { return builder_.reads(row, *n); });
     const bool here = std::find(rows.begin(), rows.end(), n->name) != rows.end();
     if (!here && read && !builder_.has_team_memory(*n))
       return refuse(n->placed.span,

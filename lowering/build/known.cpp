@@ -150,14 +150,14 @@ Result<Set> Known::follow(const Question& question, const Chain& chain, int link
     const WaitPoint& wait = plan_.waits[i];
     const Where& told = source(wait.source);
     // An operation tells of no writes but its own.
-    if (question.seen && wait.source < plan_.first_signal) continue;
+    if (question.seen && wait.source < plan_.first_signal && !plan_.announced.contains(wait.source))
+      continue;
     if (!ends_here(wait.where)) continue;
     if (std::find(chain.waits.begin(), chain.waits.end(), i) != chain.waits.end()) continue;
     // What a role has told others it knows itself.
     const Symbol role = wait.where.role;
-    if (role.valid() && (role == chain.at->role ||
-                         std::find(chain.roles.begin(), chain.roles.end(), role) !=
-                             chain.roles.end()))
+    if (role.valid() && (role == chain.at->role || std::find(chain.roles.begin(), chain.roles.end(),
+                                                             role) != chain.roles.end()))
       continue;
     const std::string sp = "'p" + number;
     const auto own = same_agent(*chain.at, chain.suffix, told, sp);

@@ -2,10 +2,12 @@
 //
 // What is known to have happened: whether a chain of waits, signals and syncs leads from one point of a team to
 // another. One agent knows what it did before; who waits for a signal knows what was done before it; who waits for an
-// operation knows that it is done, and the order, but not the writes, of what came before its start; agents that meet
-// know what each did. Both ends of a split into roles are known to what comes before and after. Everything is a
+// operation knows that it is done, and the order of what came before its start, but the writes only where the agent
+// that started it arrived too; agents that meet know what each did. Both ends of a split into roles are known to what comes before and after. Everything is a
 // relation of instances, and a chain that is not sure to be there counts for nothing.
 #pragma once
+
+#include <unordered_set>
 
 #include "lowering/build/team.h"
 #include "schedules/polyhedra/context.h"
@@ -37,7 +39,8 @@ struct SignalPoint {
 };
 
 struct WaitPoint {
-  std::size_t source = 0;  // a statement that is an operation, or a signal: see SyncPlan::first_signal
+  std::size_t source =
+      0;  // a statement that is an operation, or a signal: see SyncPlan::first_signal
   Gap gap;
   Where where;
   // Which instance of the source an instance of the wait is for: over the wait's loops, then over those of
@@ -51,6 +54,8 @@ struct SyncPlan {
   std::vector<SyncPoint> fences;
   std::vector<SignalPoint> signals;  // number i is source first_signal + i
   std::size_t first_signal = 0;
+  // Operations of which each agent that starts them arrives too: it tells of all that it did.
+  std::unordered_set<std::size_t> announced;
 };
 
 // A relation between points, and what holds of them besides.

@@ -39,8 +39,8 @@ Stmt Builder::by_role(const tree::Role& role, Stmt body) const {
 
 Result<Ok> Builder::begin_roles(const tree::Nest& nest, const tree::Loop& loop) {
   const Span place = loop.roles[0].place.span;
-  const std::string path = quoted(context.symbol(std::string(nest.name.text()) + "." +
-                                                 std::string(loop.name.text())));
+  const std::string path =
+      quoted(context.symbol(std::string(nest.name.text()) + "." + std::string(loop.name.text())));
   if (!memories_)
     return refuse(place, "the roles of loop " + path + " are in no loop of a team of agents",
                   "bind a loop around it to blocks, or to cores of an accelerator");
@@ -95,12 +95,12 @@ std::optional<Failure> NestEmitter::out_of_time(const std::vector<tree::Pipeline
       if (p == r || &maker == &nest_ || !builder_.reads(rows[r].statement, maker)) continue;
       const std::int64_t behind = rows[r].stage - rows[p].stage;
       if (behind >= (p < r ? 0 : 1) && maker.ring >= behind + (p < r ? 1 : 0)) continue;
-      return refuse(rows[r].place.span,
-                    quoted(rows[r].statement) + " reads " + quoted(rows[p].statement) +
-                        " of another role, whose intervals are not before its own",
-                    "leave the loop without a pipeline: roles run ahead as far as rings let them",
-                    {{"stages between", std::to_string(behind)},
-                     {"buffers", std::to_string(maker.ring)}});
+      return refuse(
+          rows[r].place.span,
+          quoted(rows[r].statement) + " reads " + quoted(rows[p].statement) +
+              " of another role, whose intervals are not before its own",
+          "leave the loop without a pipeline: roles run ahead as far as rings let them",
+          {{"stages between", std::to_string(behind)}, {"buffers", std::to_string(maker.ring)}});
     }
   return std::nullopt;
 }
@@ -114,9 +114,8 @@ Result<std::vector<tree::PipelineRow>> NestEmitter::rows_of(const tree::Loop& l)
     std::vector<tree::PipelineRow*> mine;
     for (tree::PipelineRow& row : rows)
       if (role_of(l, row.statement) == &role) mine.push_back(&row);
-    const auto first = std::min_element(mine.begin(), mine.end(), [](const auto* a, const auto* b) {
-      return a->stage < b->stage;
-    });
+    const auto first = std::min_element(
+        mine.begin(), mine.end(), [](const auto* a, const auto* b) { return a->stage < b->stage; });
     const std::int64_t begin = (*first)->stage;
     for (tree::PipelineRow* row : mine) row->stage -= begin;
   }

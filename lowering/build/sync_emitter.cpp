@@ -233,7 +233,7 @@ Stmt SyncEmitter::start(const Item& item) {
     signal.object = object.name;
     signal.indices = index;
     signal.signal = program::SignalKind::Expect;
-    signal.amount = *bytes_of(item);
+    signal.amount = *bytes_of(context_, item);
     out.insert(out.begin(), program::make(context_, signal));
     if (number == object.sources.back()) {
       signal.signal = program::SignalKind::Arrive;

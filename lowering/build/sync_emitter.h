@@ -26,6 +26,8 @@ class FreshNames {
 // E0361 for an operation.
 Failure refuse_sync(const Item& item, const std::string& why, const std::string& remedy);
 bool is_within(const Item* item, const Item* owner);
+// What an operation writes, where that is a product of lengths.
+std::optional<Expr> bytes_of(ir::Context& context, const Item& operation);
 
 class SyncEmitter {
  public:
@@ -70,7 +72,6 @@ class SyncEmitter {
   Result<bool> overtakes(const WaitPoint& wait, const Object& object, std::int64_t n) const;
   Result<std::int64_t> elements_of(std::size_t source, const Object& object) const;
   Result<Expr> agents_of(std::size_t source, const Item& owner) const;
-  std::optional<Expr> bytes_of(const Item& operation) const;
   Result<bool> same_waits(std::size_t a, std::size_t b) const;
   Expr use_number(const Object& object, const std::vector<Expr>& loops) const;
   Use use_at(const Object& object, Expr number, const Where& where);

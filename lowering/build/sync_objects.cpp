@@ -48,6 +48,41 @@ bool is_within(const Item* item, const Item* owner) {
   return false;
 }
 
+std::optional<Expr> bytes_of(ir::Context& context, const Item& operation) {
+  std::unordered_set<Symbol> inner;
+  const std::function<std::optional<Expr>(Stmt)> count = [&](Stmt s) -> std::optional<Expr> {
+    if (const auto* store = s.as<program::Store>())
+      return context.index(ir::size_bytes(store->value.type()));
+    if (const auto* loop = s.as<program::For>()) {
+      inner.insert(loop->var);
+      const auto body = count(loop->body);
+      if (!body) return std::nullopt;
+      return context.mul(context.sub(loop->upper, loop->lower), *body);
+    }
+    if (const auto* let = s.as<program::Let>()) {
+      inner.insert(let->var);
+      return count(let->body);
+    }
+    if (const auto* block = s.as<program::Block>()) {
+      Expr sum = context.index(0);
+      for (Stmt part : block->body) {
+        const auto one = count(part);
+        if (!one) return std::nullopt;
+        sum = context.add(sum, *one);
+      }
+      return sum;
+    }
+    return std::nullopt;
+  };
+  const auto total = count(operation.stmt.as<program::Async>()->body);
+  if (!total) return std::nullopt;
+  for (Symbol var : ir::free_vars(*total))
+    if (inner.contains(var)) return std::nullopt;
+  // An empty loop may have a negative length.
+  const Expr simple = ir::simplify(context, *total, {});
+  return simple.as<ir::IntConst>() ? simple : context.max(context.index(0), simple);
+}
+
 const Item& SyncEmitter::item_of(std::size_t source) const {
   if (!is_signal(source)) return *statements_[source].item;
   const SignalPoint& signal = plan_.signals[source - plan_.first_signal];
@@ -131,50 +166,13 @@ Result<Expr> SyncEmitter::agents_of(std::size_t source, const Item& owner) const
     const auto length = team_.to_program(bounds.extent);
     bool same = length.has_value();
     for (Symbol var : same ? ir::free_vars(*length) : std::vector<Symbol>())
-      for (const Item* other : told.loops)
-        same = same && Team::name(*other, "") != var.text();
+      for (const Item* other : told.loops) same = same && Team::name(*other, "") != var.text();
     if (!same)
       return refuse_sync(item_of(source), "is started by a varying number of agents",
                          "bind the loops of the copy to as many agents each time");
     out = ir::simplify(context_, context_.mul(out, *length), {});
   }
   return out;
-}
-
-// What it writes, where that is a product of lengths.
-std::optional<Expr> SyncEmitter::bytes_of(const Item& operation) const {
-  std::unordered_set<Symbol> inner;
-  const std::function<std::optional<Expr>(Stmt)> count = [&](Stmt s) -> std::optional<Expr> {
-    if (const auto* store = s.as<program::Store>())
-      return context_.index(ir::size_bytes(store->value.type()));
-    if (const auto* loop = s.as<program::For>()) {
-      inner.insert(loop->var);
-      const auto body = count(loop->body);
-      if (!body) return std::nullopt;
-      return context_.mul(context_.sub(loop->upper, loop->lower), *body);
-    }
-    if (const auto* let = s.as<program::Let>()) {
-      inner.insert(let->var);
-      return count(let->body);
-    }
-    if (const auto* block = s.as<program::Block>()) {
-      Expr sum = context_.index(0);
-      for (Stmt part : block->body) {
-        const auto one = count(part);
-        if (!one) return std::nullopt;
-        sum = context_.add(sum, *one);
-      }
-      return sum;
-    }
-    return std::nullopt;
-  };
-  const auto total = count(operation.stmt.as<program::Async>()->body);
-  if (!total) return std::nullopt;
-  for (Symbol var : ir::free_vars(*total))
-    if (inner.contains(var)) return std::nullopt;
-  // An empty loop may have a negative length.
-  const Expr simple = ir::simplify(context_, *total, {});
-  return simple.as<ir::IntConst>() ? simple : context_.max(context_.index(0), simple);
 }
 
 // The uses, over kOther, that are number n or later after one over kFrom: more than these where their distance is not
@@ -275,7 +273,7 @@ Result<SyncEmitter::Object> SyncEmitter::object_of(std::size_t source) {
   object.arrivals = agents;
   const bool token = tells_ == Tells::Tokens && !signal;
   object.kind = token ? ObjectKind::Token : ObjectKind::Barrier;
-  object.bytes = tells_ == Tells::Bytes && !signal && bytes_of(item_of(source));
+  object.bytes = tells_ == Tells::Bytes && !signal && bytes_of(context_, item_of(source));
   const auto* alone = agents.as<ir::IntConst>();
   if (token && !(alone && alone->value == 1))
     return refuse_sync(item_of(source),
@@ -300,8 +298,7 @@ Result<bool> SyncEmitter::same_waits(std::size_t a, std::size_t b) const {
   }
   if (first.size() != second.size()) return false;
   for (std::size_t i = 0; i < first.size(); ++i) {
-    if (!(first[i]->gap == second[i]->gap) ||
-        !(first[i]->where.role == second[i]->where.role))
+    if (!(first[i]->gap == second[i]->gap) || !(first[i]->where.role == second[i]->where.role))
       return false;
     TILEWRIGHT_TRY(equal, poly::is_equal(polyhedra_, first[i]->awaits, second[i]->awaits));
     if (!equal) return false;

@@ -24,10 +24,14 @@ std::string shown(const Statement& statement) {
 
 class Synchroniser {
  public:
-  Synchroniser(const Team& team, poly::Context& polyhedra, Scope scope,
-               const std::vector<RoleOrder>& orders)
+  Synchroniser(ir::Context& context, const Team& team, poly::Context& polyhedra, Scope scope,
+               Tells tells, const std::vector<RoleOrder>& orders)
       : team_(team), polyhedra_(polyhedra), flow_(team, polyhedra, orders), scope_(scope) {
-    plan_.first_signal = flow_.statements().size();
+    const std::vector<Statement>& statements = flow_.statements();
+    plan_.first_signal = statements.size();
+    for (std::size_t i = 0; i < statements.size(); ++i)
+      if (tells == Tells::Bytes && statements[i].is_async && bytes_of(context, *statements[i].item))
+        plan_.announced.insert(i);
   }
 
   Result<SyncPlan> run() {
@@ -76,7 +80,8 @@ class Synchroniser {
   }
 
   // The innermost loop around a statement that operations, or other roles, run in too: not those of one computation.
-  std::size_t below_others(const std::vector<const Item*>& way, Symbol role, bool operations) const {
+  std::size_t below_others(const std::vector<const Item*>& way, Symbol role,
+                           bool operations) const {
     std::size_t at = 0;
     for (std::size_t i = 0; i + 1 < way.size(); ++i)
       if ((operations && way[i]->is_loop() && team_.holds_async(*way[i])) ||
@@ -212,7 +217,8 @@ class Synchroniser {
       if (none) continue;
       const bool one_role =
           flow_.statements()[edge->from].where.role == flow_.statements()[edge->to].where.role;
-      TILEWRIGHT_CHECK_OK(one_role ? place_sync(*edge, std::move(left)) : place_signal(*edge, left));
+      TILEWRIGHT_CHECK_OK(one_role ? place_sync(*edge, std::move(left))
+                                   : place_signal(*edge, left));
     }
     return Ok{};
   }
@@ -238,8 +244,7 @@ class Synchroniser {
     const Statement& s = flow_.statements()[edge.from];
     const Statement& t = flow_.statements()[edge.to];
     SignalPoint signal{signal_gap(edge.from, t.where), {}, name_of(edge), s.item};
-    signal.where =
-        team_.where(signal.gap, static_cast<int>(PointKind::Signal), s.where.role);
+    signal.where = team_.where(signal.gap, static_cast<int>(PointKind::Signal), s.where.role);
     const Where told = signal.where;
     const Gap gap = wait_gap(told, edge.to);
     plan_.signals.push_back(std::move(signal));
@@ -248,8 +253,8 @@ class Synchroniser {
     // By the order of the text everything comes to an end.
     const WaitPoint& wait = plan_.waits.back();
     const std::vector<std::string>& dims = wait.awaits.space().dims;
-    const Set early({team_.params(), dims}, both(wait.awaits.pieces(),
-                                                 team_.precedes(told, kFrom, wait.where, kAt)));
+    const Set early({team_.params(), dims},
+                    both(wait.awaits.pieces(), team_.precedes(told, kFrom, wait.where, kAt)));
     TILEWRIGHT_TRY(late, poly::subtract(polyhedra_, wait.awaits, early));
     TILEWRIGHT_TRY(in_time, flow_.is_empty(late));
     if (!in_time) return refuse(edge, "no place between them is of both roles alone", late);
@@ -275,8 +280,7 @@ class Synchroniser {
       if (none) continue;
       const Item& operation = *flow_.statements()[edge->to].item;
       SyncPoint fence{{operation.parent, operation.arm, operation.index}, {}, scope_};
-      fence.where =
-          team_.where(fence.gap, static_cast<int>(PointKind::Fence), operation.role);
+      fence.where = team_.where(fence.gap, static_cast<int>(PointKind::Fence), operation.role);
       plan_.fences.push_back(std::move(fence));
       TILEWRIGHT_TRY(rest, flow_.not_kept(*edge, plan_));
       TILEWRIGHT_TRY(all, flow_.is_empty(rest));
@@ -372,7 +376,7 @@ class Teams {
   Result<Stmt> team(Stmt body, const std::vector<Stmt>& outer, Scope scope) {
     const Team team(context_, program_, body, outer);
     if (!team.has_agents() && !team.has_async()) return body;
-    TILEWRIGHT_TRY(plan, Synchroniser(team, polyhedra_, scope, orders_).run());
+    TILEWRIGHT_TRY(plan, Synchroniser(context_, team, polyhedra_, scope, tells_, orders_).run());
     return SyncEmitter(context_, polyhedra_, team, plan, tells_, names_).run();
   }
 

@@ -168,8 +168,7 @@ Where Team::where(const Gap& gap, int rank, Symbol role) const {
   out.role = role;
   if (gap.owner->stmt) {
     out = where(*gap.owner, role);
-    const bool others =
-        gap.owner->bind() && gap.owner->role.valid() && !(gap.owner->role == role);
+    const bool others = gap.owner->bind() && gap.owner->role.valid() && !(gap.owner->role == role);
     if (!others) out.chain.emplace_back(gap.owner, gap.arm);
     if (gap.owner->is_loop() || (gap.owner->bind() && !others)) out.loops.push_back(gap.owner);
   }

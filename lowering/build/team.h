@@ -74,7 +74,8 @@ struct Statement {
   Where where;
   bool is_async = false;
   std::vector<Access> accesses;
-  Gap gap = {};  // without an item: the end of a memory or of the team, or where an iteration begins or ends
+  Gap gap =
+      {};  // without an item: the end of a memory or of the team, or where an iteration begins or ends
 };
 
 class Team {

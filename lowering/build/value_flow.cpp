@@ -161,10 +161,9 @@ Result<Set> ValueFlow::pairs(const Statement& s, const Statement& t, Conflict co
     for (const Access& b : t.accesses) {
       if (!(a.buffer == b.buffer)) continue;
       const bool flow = a.writes && !b.writes;
-      if (conflict == Conflict::Flow ? !flow
-          : conflict == Conflict::Reuse
-              ? flow || !b.writes
-              : !a.writes || team_.is_private_space(a.buffer))
+      if (conflict == Conflict::Flow    ? !flow
+          : conflict == Conflict::Reuse ? flow || !b.writes
+                                        : !a.writes || team_.is_private_space(a.buffer))
         continue;
       BasicSet base;
       (void)team_.constrain(a.where, kFrom, base);
@@ -207,8 +206,8 @@ Result<std::vector<Edge>> ValueFlow::edges() const {
       }
       const EdgeKind kind = s.is_async ? EdgeKind::Completion : EdgeKind::Order;
       for (const Conflict conflict : {Conflict::Flow, Conflict::Reuse})
-        TILEWRIGHT_CHECK_OK(add(kind, conflict == Conflict::Flow, from, to,
-                                pairs(s, t, conflict, !s.is_async)));
+        TILEWRIGHT_CHECK_OK(
+            add(kind, conflict == Conflict::Flow, from, to, pairs(s, t, conflict, !s.is_async)));
       if (t.is_async && !s.is_async)
         TILEWRIGHT_CHECK_OK(
             add(EdgeKind::Visibility, true, from, to, pairs(s, t, Conflict::Written, false)));
@@ -262,8 +261,8 @@ Result<Set> ValueFlow::not_awaited(const Edge& edge, const SyncPlan& plan) const
 Result<Set> ValueFlow::not_ordered(const Edge& edge, const SyncPlan& plan) const {
   const Where& s = statements_[edge.from].where;
   const Where& t = statements_[edge.to].where;
-  const Question question{&s,  kFrom, &t, kTo, edge.seen, {BasicSet()},
-                          {}, {{&s, kFrom}, {&t, kTo}}};
+  const Question question{&s,        kFrom,        &t, kTo,
+                          edge.seen, {BasicSet()}, {}, {{&s, kFrom}, {&t, kTo}}};
   return Known(team_, polyhedra_, statements_, plan).without(question, edge.pairs);
 }
 

@@ -236,7 +236,8 @@ TEST(RandomTeams, AreRightInEveryOrderAndNeedTheirWaits) {
     for (const ir::Bindings& one : sizes)
       expect_right_in_every_order(context, *algorithm, *made, one);
     // The derivation does not see what agents tell by operations that they start (synchronise.h).
-    if (!maker.mixes() || std::getenv("TILEWRIGHT_ALL_NEEDED")) waits += expect_each_is_needed(context, *made, sizes, {}, false);
+    if (!maker.mixes() || std::getenv("TILEWRIGHT_ALL_NEEDED"))
+      waits += expect_each_is_needed(context, *made, sizes, {}, false);
     if (testing::Test::HasFailure()) return;
   }
   EXPECT_GE(built, cases * 9 / 10);

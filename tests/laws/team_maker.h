@@ -131,7 +131,8 @@ class TeamMaker {
   void make_roles(const std::vector<std::string>& statements) {
     std::vector<std::string> roles(static_cast<std::size_t>(between(2, 3)));
     for (const std::string& one : statements) {
-      std::string& role = roles[static_cast<std::size_t>(between(0, static_cast<int>(roles.size()) - 1))];
+      std::string& role =
+          roles[static_cast<std::size_t>(between(0, static_cast<int>(roles.size()) - 1))];
       role += (role.empty() ? "" : ", ") + one;
     }
     std::string table;
