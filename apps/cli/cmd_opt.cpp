@@ -10,6 +10,7 @@
 #include "lowering/program/json.h"
 #include "lowering/program/text.h"
 #include "schedules/directives/text.h"
+#include "schedules/tree/json.h"
 
 namespace tilewright::cli {
 
@@ -57,17 +58,10 @@ class Opt final : public Verb {
     stages_.schedule = file_;
     Work work(session, stages_);
     if (!work.load_algorithm() || !work.load_schedule("")) return kExitDiagnostics;
-    const std::string text = directives::print(work.schedule());
-    if (json_) {
-      Json out = Json::object();
-      out.set("schedule", work.schedule().name.text());
-      out.set("algorithm", work.schedule().algorithm.text());
-      out.set("machine", work.schedule().machine);
-      out.set("text", text);
-      session.print_json(out);
-    } else {
-      session.print(text);
-    }
+    if (json_)
+      session.print_json(tree::to_json(work.schedule()));
+    else
+      session.print(directives::print(work.schedule()));
     return kExitOk;
   }
 

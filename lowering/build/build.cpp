@@ -298,7 +298,7 @@ Result<Ok> Builder::find_roots() {
     return order_sets();
   }
   for (const tree::Nest& nest : schedule.tree.nests)
-    if (!nest.at) roots_.push_back(&nest);
+    if (!nest.at && !nest.stage) roots_.push_back(&nest);
   roots_ = tree::in_order(schedule.tree, std::move(roots_));
   return Ok{};
 }
@@ -329,6 +329,14 @@ Result<Ok> Builder::order_sets() {
   return Ok{};
 }
 
+Result<Stmt> Builder::emit_plan(std::size_t first, Env& env, const Rest& rest) {
+  const auto& nests = schedule.tree.nests;
+  // Law of tree::verify: a staged copy at the root is one of the plan, and these come first.
+  if (first == nests.size() || nests[first].at || !nests[first].stage) return rest(env);
+  return emit_placed(nests[first], whole(*algorithm.shape_of(nests[first].stage->tensor)), env,
+                     [&](Env& inner) { return emit_plan(first + 1, inner, rest); });
+}
+
 Result<Stmt> Builder::emit_roots(std::size_t first, std::size_t last, std::size_t loop, Env& env,
                                  const Rest& rest) {
   const auto& loops = algorithm.loops;
@@ -341,7 +349,6 @@ Result<Stmt> Builder::emit_roots(std::size_t first, std::size_t last, std::size_
   const tree::Nest* nest = roots_[first];
   const auto go_on = [&](Env& after) { return emit_roots(first + 1, last, loop, after, rest); };
   if (!nest) return go_on(env);
-  // Law of tree::verify: a staged copy never stands at the root.
   const ir::Equation* e = equation(nest->name);
   const Region region = whole(e->shape);
   // An output has its place, and what a loop goes on with may have.
@@ -370,7 +377,7 @@ Result<program::Program> Builder::run() {
   for (const ir::Input& input : algorithm.inputs) {
     const bool is_inout = algorithm.new_value(input.name) != nullptr;
     out.parameters.push_back(
-        {input.name, input.type, input.shape, is_inout, input.facts, is_inout});
+        {input.name, input.type, input.shape, is_inout, input.facts, is_inout, input.is_const});
   }
   for (const ir::Equation* e : algorithm.outputs())
     for (const ir::TensorPart& part : e->tensors())
@@ -379,12 +386,13 @@ Result<program::Program> Builder::run() {
   Env env;
   const bool launched = std::any_of(schedule.tree.nests.begin(), schedule.tree.nests.end(),
                                     [](const tree::Nest& n) { return n.kernel.valid(); });
-  TILEWRIGHT_TRY(body, with_old_values(env, [&](Env& inner) {
-                   if (launched) return emit_kernels(inner);
-                   return emit_roots(0, roots_.size(), 0, inner, [&](Env&) {
-                     return Result<Stmt>(program::make_block(context, {}));
-                   });
-                 }));
+  const Rest roots = [&](Env& inner) {
+    if (launched) return emit_kernels(inner);
+    return emit_roots(0, roots_.size(), 0, inner,
+                      [&](Env&) { return Result<Stmt>(program::make_block(context, {})); });
+  };
+  TILEWRIGHT_TRY(body,
+                 emit_plan(0, env, [&](Env& planned) { return with_old_values(planned, roots); }));
   // What is fixed within an iteration of the algorithm is a loop's variable in the Program.
   if (!algorithm.loops.empty())
     body = program::rewrite(

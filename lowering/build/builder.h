@@ -191,6 +191,8 @@ class Builder {
   void inline_equations();
   Binding own_binding(const tree::Nest& nest, Symbol tensor, const Region& region, Expr slot);
   using Rest = std::function<Result<Stmt>(Env&)>;
+  // The copies of the plan from nest number `first` on, around all that follows.
+  Result<Stmt> emit_plan(std::size_t first, Env& env, const Rest& rest);
   // The nests at the root in order, each in the loops of the algorithm around it; a local equation's buffer
   // lives for all that follow. Positions in roots_ [first, last), and loops from number `loop` on.
   Result<Stmt> emit_roots(std::size_t first, std::size_t last, std::size_t loop, Env& env,

@@ -8,8 +8,8 @@
 #include "frontend/ir/declarations.h"
 #include "frontend/ir/text.h"
 #include "schedules/directives/text.h"
-#include "schedules/polyhedra/instances.h"
 #include "schedules/tree/derive.h"
+#include "schedules/tree/guards.h"
 
 namespace tilewright::directives {
 
@@ -30,7 +30,7 @@ class ScheduleParser {
     if (cursor_.failed()) return Failure{cursor_.take_diagnostics()};
     auto verified = tree::verify(algorithm_, out_.tree);
     if (!verified.ok()) return with_place(std::move(verified).failure());
-    TILEWRIGHT_CHECK_OK(guards_hold());
+    TILEWRIGHT_CHECK_OK(tree::verify_guards(algorithm_, out_));
     return out_;
   }
 
@@ -53,30 +53,6 @@ class ScheduleParser {
     for (Diagnostic& d : failure.diagnostics)
       if (d.span.none()) d.span = place;
     return failure;
-  }
-
-  // Guards that contradict each other, or what the algorithm requires, leave nothing to build for.
-  Result<Ok> guards_hold() const {
-    const auto first = poly::first_contradiction(algorithm_, out_.guards);
-    if (!first) return Ok{};
-    Diagnostic d{Code::GuardContradiction,
-                 out_.guard_spans[*first],
-                 "no sizes that the algorithm allows satisfy the guard `" +
-                     ir::print(out_.guards[*first]) + "`" + (*first ? " and those before it" : ""),
-                 "widen the guard, or drop it",
-                 {},
-                 {}};
-    for (std::size_t i = 0; i < *first; ++i)
-      d.evidence.emplace_back("guard", ir::print(out_.guards[i]));
-    for (ir::Expr requirement : algorithm_.requirements)
-      d.evidence.emplace_back("requires", ir::print(requirement));
-    // Sizes that all the others allow, and this one does not.
-    const std::vector<ir::Expr> before(out_.guards.begin(),
-                                       out_.guards.begin() + static_cast<std::ptrdiff_t>(*first));
-    const poly::AllowedSizes allowed(algorithm_, before);
-    if (const auto sizes = allowed.find([](const poly::Values&) { return true; }))
-      d.evidence.emplace_back("fails at", allowed.text(*sizes));
-    return fail(std::move(d));
   }
 
   bool header() {

@@ -212,12 +212,14 @@ inline constexpr int kMaxSwizzleBits = 16;
 
 // `stage tensor[dims] at nest.loop as buffer[layout] pad`: the region of the tensor that the nests below the
 // loop read, copied; their reads go to the copy. With `pad`, cells of the buffer outside the region hold zero,
-// so that whole tiles may be computed.
+// so that whole tiles may be computed. `stage w[k, j] at plan as ...`: the whole of a constant input, copied once
+// and kept between calls.
 struct Stage {
   Symbol tensor;
   std::vector<Symbol> dims;
   std::vector<LayoutComponent> layout;
   bool pad = false;
+  bool at_plan = false;  // `at plan`: once, of a constant input; the nest then has no `at`
   std::vector<Swizzle> swizzles = {};
   Place tensor_place = {};
   Places dim_places = {};

@@ -15,10 +15,12 @@ namespace {
 
 constexpr std::uint64_t kPerLink = 32;
 
-// One C compiler for each link, in turn.
+// One C compiler for each link, in turn; every third link optimises, so that each compiler does.
 std::vector<CCompiler> compilers(std::uint64_t seed) {
-  const std::vector<CCompiler> all = all_compilers();
-  return {all[seed / kPerLink % all.size()]};
+  const std::uint64_t link = seed / kPerLink;
+  const bool users = link % 3 == 2 || std::getenv("TILEWRIGHT_SLOW_TESTS") != nullptr;
+  const auto all = all_compilers(users ? Optimise::Users : Optimise::Fast);
+  return {all[link % all.size()]};
 }
 
 void check_random(std::uint64_t first, int cases) {
@@ -39,11 +41,12 @@ void check_random(std::uint64_t first, int cases) {
     EXPECT_EQ(batch.run(), "");
   }
   std::printf(
-      "%d cases: all representations read back; %d refused, %d Programs (%d parallel, %d vector); "
+      "%d cases: all representations read back; %d refused, %d Programs (%d parallel, %d vector, "
+      "%d with a plan); "
       "%d runs of object code for %zu targets (%d not lowered), %d runs of C, all bit for bit; "
       "%d sizes equal to the algorithm bit for bit, %d skipped\n",
-      tally.cases, tally.refused, tally.programs, tally.parallel, tally.vector, tally.runs,
-      targets.size(), tally.unlowered, tally.c_runs, tally.exact, tally.skipped);
+      tally.cases, tally.refused, tally.programs, tally.parallel, tally.vector, tally.planned,
+      tally.runs, targets.size(), tally.unlowered, tally.c_runs, tally.exact, tally.skipped);
   if (::testing::Test::HasFailure()) return;
   EXPECT_EQ(tally.cases, cases);
   EXPECT_EQ(tally.as_c, tally.programs) << "C has a form for every type and statement";
@@ -53,6 +56,7 @@ void check_random(std::uint64_t first, int cases) {
   EXPECT_GT(tally.exact, tally.programs);
   EXPECT_GT(tally.vector, cases / 10);
   EXPECT_GT(tally.parallel, cases / 20);
+  EXPECT_GE(tally.planned, cases / 60);
 }
 
 TEST(ObjectCode, AllFormsAgree) { check_random(laws::first_seed(), laws::num_cases(300, 300)); }
@@ -100,7 +104,8 @@ TEST_P(ObjectCodeApplications, EqualTheInterpreter) {
   ASSERT_GE(application.subjects.size(), 3U)
       << "an application has schedules for both host targets";
   Tally tally;
-  Batch batch(targets, {all_compilers()[0], all_compilers()[1]}, tally);
+  const std::vector<CCompiler> all = all_compilers(Optimise::Users);
+  Batch batch(targets, {all[0], all[1]}, tally);
   for (const Subject& subject : application.subjects)
     ASSERT_EQ(batch.add(application.context, subject), "");
   EXPECT_EQ(batch.run(), "");

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every representation of a case, written and read back: text and JSON of the algorithm and of a Program, the
-// schedule as directives and as the tree that they resolve to. Each function gives a message, or nothing.
+// schedule as directives, as the tree that they resolve to and as its JSON. Each function gives a message, or nothing.
 #pragma once
 
 #include "frontend/base/json.h"
 #include "frontend/ir/json.h"
 #include "lowering/program/json.h"
+#include "schedules/tree/json.h"
 #include "tests/laws/random_case.h"
 
 namespace tilewright::laws {
@@ -23,6 +24,7 @@ std::string text_round_trip(const char* what, const T& value, const std::string&
   return {};
 }
 
+// from_json(to_json(x)) == x through the text of the JSON.
 template <class T, class FromJson>
 std::string json_round_trip(const char* what, const T& value, const Json& json,
                             const FromJson& from_json) {
@@ -45,6 +47,21 @@ inline std::string program_round_trips(ir::Context& context, const program::Prog
       [&](const Json& json) { return program::program_from_json(context, json); });
 }
 
+// And to_json of what is read gives the same bytes.
+inline std::string schedule_json_round_trip(ir::Context& context, const ir::Algorithm& algorithm,
+                                            const tree::Schedule& schedule) {
+  const Json json = tree::to_json(schedule);
+  std::string again;
+  const std::string wrong =
+      json_round_trip("JSON of a schedule", schedule, json, [&](const Json& read) {
+        auto parsed = tree::schedule_from_json(context, algorithm, read);
+        if (parsed.ok()) again = tree::to_json(*parsed).dump();
+        return parsed;
+      });
+  if (!wrong.empty() || again == json.dump()) return wrong;
+  return "JSON of a schedule is written in two ways\n" + json.dump() + again;
+}
+
 inline std::string case_round_trips(Case& subject) {
   ir::Context& context = subject.context;
   const ir::Algorithm& algorithm = subject.algorithm;
@@ -62,6 +79,8 @@ inline std::string case_round_trips(Case& subject) {
   };
   wrong = text_round_trip("text of a tree", schedule, directives::print(schedule), parse,
                           [](const tree::Schedule& read) { return directives::print(read); });
+  if (!wrong.empty()) return wrong;
+  wrong = schedule_json_round_trip(context, algorithm, schedule);
   if (!wrong.empty()) return wrong;
   // The directives resolve to the tree, and each reads back as itself.
   const std::string text = directives::print_directives(subject.random);

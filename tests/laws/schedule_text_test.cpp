@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Text of schedules: parse(print(s)) == s and print(parse(t)) == t for the tree form; the directives and the
-// tree that they resolve to are one value; each directive reads back as itself.
-#include "tests/laws/random_case.h"
+// tree that they resolve to are one value; each directive reads back as itself. Of their JSON:
+// from_json(to_json(s)) == s, and to_json of that has the same bytes.
+#include "tests/laws/round_trips.h"
 
 namespace tilewright {
 namespace {
@@ -36,6 +37,57 @@ TEST(ScheduleText, RoundTrips) {
     ASSERT_TRUE(again.ok()) << subject.text() << render(again.diagnostics(), &source);
     ASSERT_EQ(directives::print(*again), text) << "seed " << seed;
   }
+}
+
+// The names of members, and of words that stand for a kind.
+void collect(const Json& json, std::set<std::string>& out) {
+  if (const Json::Array* list = json.as_array())
+    for (const Json& one : *list) collect(one, out);
+  if (const Json::Object* object = json.as_object())
+    for (const auto& [name, value] : *object) {
+      out.insert(name);
+      if ((name == "kind" || name == "part") && value.as_string()) out.insert(*value.as_string());
+      collect(value, out);
+    }
+}
+
+TEST(ScheduleText, JsonRoundTrips) {
+  const std::uint64_t first = laws::first_seed();
+  const auto cases = static_cast<std::uint64_t>(laws::num_cases(1500, 50000));
+  std::set<std::string> met;
+  for (std::uint64_t seed = first; seed < first + cases; ++seed) {
+    laws::Case subject(seed);
+    tree::Schedule schedule = subject.random.schedule;
+    if (seed % 3 == 0) {
+      const ir::Expr extent = subject.context.extent(subject.algorithm.extents[0].name);
+      schedule.guards.push_back(subject.context.le(subject.context.index(3), extent));
+      schedule.algorithm_hash = ir::algorithm_hash(subject.algorithm);
+    }
+    const std::string wrong =
+        laws::schedule_json_round_trip(subject.context, subject.algorithm, schedule);
+    ASSERT_EQ(wrong, "") << subject.text();
+    collect(tree::to_json(schedule), met);
+
+    // In a context of its own, so that nothing depends on the order of interning.
+    ir::Context other;
+    auto algorithm = ir::parse_algorithm(other, Source("a.tw", ir::print(subject.algorithm)));
+    ASSERT_TRUE(algorithm.ok());
+    const auto again = tree::schedule_from_json(other, *algorithm, tree::to_json(schedule));
+    ASSERT_TRUE(again.ok()) << subject.text() << laws::messages(again.diagnostics());
+    ASSERT_EQ(directives::print(*again), directives::print(schedule)) << subject.text();
+  }
+  // Described instructions do not fit random reductions; tests/text/directives/json.tws has one.
+  for (const char* name : {"algorithm_hash", "guards",      "algebra",   "split_reduction",
+                           "defer",          "recompute",   "inline",    "split",
+                           "fuse",           "at",          "stage",     "pad",
+                           "swizzle",        "whole",       "quotient",  "remainder",
+                           "kernel",         "in_register", "space",     "ring",
+                           "async",          "keep",        "serial",    "parallel",
+                           "vector",         "unrolled",    "peel",      "bind",
+                           "when",           "prefetch",    "pipeline",  "unit",
+                           "roles",          "lanes",       "registers", "order",
+                           "distance",       "sets"})
+    EXPECT_TRUE(met.contains(name)) << name << " never met";
 }
 
 TEST(ScheduleText, DirectivesAndTreeAreOneValue) {

@@ -21,6 +21,7 @@
 #include "schedules/directives/text.h"
 #include "tests/laws/orders.h"
 #include "tests/laws/random_case.h"
+#include "tests/laws/round_trips.h"
 #include "tests/laws/team_maker.h"
 
 namespace tilewright {
@@ -125,6 +126,7 @@ class ScheduledForAgents : public testing::TestWithParam<Scheduled> {
     const Source source("schedule", read_file("flow/" + std::string(GetParam().name) + ".tws"));
     auto schedule = directives::parse_schedule(context_, algorithm_, source);
     ASSERT_TRUE(schedule.ok()) << render(schedule.diagnostics(), &source);
+    EXPECT_EQ(laws::schedule_json_round_trip(context_, algorithm_, *schedule), "");
     auto made = build::build(context_, polyhedra_, algorithm_, *schedule);
     ASSERT_TRUE(made.ok()) << render(made.diagnostics(), &source);
     made_ = *made;
