@@ -271,7 +271,12 @@ Result<SyncEmitter::Object> SyncEmitter::object_of(std::size_t source) {
   object.elements = elements;
   TILEWRIGHT_TRY(agents, agents_of(source, *object.owner));
   object.arrivals = agents;
-  const bool token = tells_ == Tells::Tokens && !signal;
+  // A token that no operation holds yet is free: it tells nothing to a role that does not start the operation.
+  const bool token =
+      tells_ == Tells::Tokens && !signal &&
+      std::all_of(plan_.waits.begin(), plan_.waits.end(), [&](const WaitPoint& wait) {
+        return wait.source != source || wait.where.role == known_.source(source).role;
+      });
   object.kind = token ? ObjectKind::Token : ObjectKind::Barrier;
   object.bytes = tells_ == Tells::Bytes && !signal && bytes_of(context_, item_of(source));
   const auto* alone = agents.as<ir::IntConst>();
