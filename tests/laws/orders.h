@@ -83,7 +83,8 @@ inline bool is_refused(ir::Context& context, const program::Program& program,
 }
 
 inline bool is_synchronisation(program::Stmt stmt) {
-  return stmt.as<program::Wait>() || stmt.as<program::Sync>() || stmt.as<program::Fence>();
+  return stmt.as<program::Wait>() || stmt.as<program::Sync>() || stmt.as<program::Fence>() ||
+         stmt.as<program::Signal>();
 }
 
 // Without the synchronising statement of this number, in the order of the text.
