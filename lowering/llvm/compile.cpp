@@ -133,9 +133,8 @@ Result<Object> compile_function(ir::Context& context, const program::Dispatch& d
   module.setDataLayout(machine->createDataLayout());
   module.setPICLevel(llvm::PICLevel::BigPIC);
   const auto state_of = [&](const program::Program& program, const program::Contract& contract) {
-    return ModuleState{context,  program, program::split_complex(context, program),
-                       contract, target,  llvm,
-                       module};
+    return ModuleState{context, program, program::split_complex(context, program), contract, target,
+                       llvm,    module};
   };
   ModuleState interface = state_of(dispatch.interface, dispatch.contract);
   std::vector<VariantStates> variants(dispatch.variants.size());
