@@ -165,14 +165,14 @@ TEST(EmptinessLaw, ObligationsAsIslSays) {
   poly::Context context;
   int num_empty = 0;
   int num_points = 0;
-  for (std::uint32_t seed = 0; seed < 1000; ++seed) {
+  for (std::uint32_t seed = 0; seed < 800; ++seed) {
     ConjunctionMaker maker(seed);
     BasicSet set = maker.structured();
     ASSERT_NO_FATAL_FAILURE(expect_right(context, set)) << "seed " << seed;
     (prove_empty(set).verdict == Verdict::Empty ? num_empty : num_points) += 1;
   }
   // The generator makes both.
-  EXPECT_GT(num_empty, 500);
+  EXPECT_GT(num_empty, 400);
   EXPECT_GT(num_points, 50);
 }
 
