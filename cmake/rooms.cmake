@@ -5,7 +5,7 @@
 # Every .cpp directly in the folder belongs to the room's library; the target is the folder with '_'.
 tilewright_room(frontend/base       DEPS WALL fmt nlohmann_json xxhash)
 tilewright_room(frontend/ir         DEPS frontend/base WALL)
-tilewright_room(frontend/algebra    DEPS frontend/ir WALL)
+tilewright_room(frontend/algebra    DEPS frontend/ir WALL gmp)
 tilewright_room(frontend/language   DEPS frontend/ir WALL)
 tilewright_room(schedules/units     DEPS frontend/ir WALL)
 tilewright_room(schedules/machine   DEPS frontend/ir schedules/units WALL tomlplusplus)
@@ -17,7 +17,7 @@ tilewright_room(lowering/program    DEPS frontend/ir schedules/machine schedules
 tilewright_room(lowering/build      DEPS lowering/program schedules/tree schedules/directives schedules/polyhedra schedules/machine WALL)
 tilewright_room(lowering/passes     DEPS lowering/program schedules/polyhedra WALL)
 tilewright_room(lowering/check     DEPS lowering/program schedules/polyhedra WALL)
-tilewright_room(lowering/proof      DEPS lowering/program schedules/polyhedra WALL)
+tilewright_room(lowering/proof      DEPS lowering/program frontend/algebra schedules/polyhedra WALL)
 tilewright_room(lowering/llvm       DEPS lowering/program schedules/machine WALL llvm)
 tilewright_room(lowering/targets/host DEPS lowering/llvm lowering/program schedules/machine WALL)
 tilewright_room(lowering/targets/c DEPS lowering/program WALL)

@@ -13,7 +13,7 @@ g++ cmake ninja-build git
 llvm-22-dev llvm-22-tools clang-22 libclang-rt-22-dev lld-22 clang-format-22
 qemu-user
 libisl-dev libz3-dev libcli11-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev libxxhash-dev
-libgtest-dev libgmock-dev libbenchmark-dev libmpfr-dev
+libgtest-dev libgmock-dev libbenchmark-dev libmpfr-dev libgmp-dev
 ccache mold
 """.split()
 

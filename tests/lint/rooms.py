@@ -15,7 +15,7 @@ WALLS = (
     ("fmt/", "fmt"), ("nlohmann/", "nlohmann_json"), ("xxhash.h", "xxhash"), ("toml++/", "tomlplusplus"),
     ("toml.hpp", "tomlplusplus"), ("isl/", "isl"), ("llvm/", "llvm"), ("llvm-c/", "llvm"), ("mlir/", "mlir"),
     ("z3", "z3"), ("sqlite3.h", "sqlite"), ("CLI/", "cli11"), ("gtest/", "gtest"), ("gmock/", "gtest"),
-    ("benchmark/", "benchmark"), ("mpfr.h", "mpfr"), ("gmp.h", "mpfr"), ("cuda", "cuda"), ("Halide", "halide"),
+    ("benchmark/", "benchmark"), ("mpfr.h", "mpfr"), ("gmp.h", "mpfr"), ("gmpxx.h", "gmp"), ("cuda", "cuda"), ("Halide", "halide"),
 )
 
 # Headers of C, POSIX, Linux and the compilers. Anything else with a suffix or a folder belongs to a wall.

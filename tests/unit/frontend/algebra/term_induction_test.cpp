@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the proof asks of the algebra, by hand: the steps and the exit of loops that keep partial folds.
+#include "tests/unit/frontend/algebra/term_cases.h"
+
+namespace tilewright::algebra {
+namespace {
+
+constexpr ir::ScalarType kReal = ir::ScalarType::F32;
+constexpr const char* kAttention =
+    "  requires S <= T && 1 <= T\n"
+    "  input q : f32[S, D]\n  input k : f32[T, D]\n  input v : f32[T, D]\n"
+    "  score[s < S, t < T] : f32 = sum(d < D) q[s,d] * k[t,d]\n";
+
+class Induction : public ::testing::Test {
+ protected:
+  Term variable(const char* name) { return store.variable(terms.symbol(name)); }
+  Term extent(const char* name) { return store.extent(terms.symbol(name)); }
+  Term read(const char* tensor, std::vector<Term> indices) {
+    return store.read(terms.symbol(tensor), indices, kReal);
+  }
+  Term stored(std::int64_t id, std::vector<Term> instance) {
+    return store.value(id, instance, kReal);
+  }
+  Term plus(Term a, std::int64_t b) { return store.add(a, store.integer(b)); }
+  // low <= x < high.
+  Conjunction between(Term low, Term x, Term high) {
+    return {{store.subtract(x, low), false}, {plus(store.subtract(high, x), -1), false}};
+  }
+  Term sum(Term low, Term high, const std::function<Term(Term)>& body) {
+    const Term x = store.fresh_variable();
+    return store.sum({{x}, {between(low, x, high)}}, body(x));
+  }
+  Term maximum(Term low, Term high, const std::function<Term(Term)>& body) {
+    const Term x = store.fresh_variable();
+    return store.maximum_over({{x}, {between(low, x, high)}}, body(x));
+  }
+  Term times(Term a, Term b) { return store.multiply(a, b); }
+  Term minus(Term a, Term b) { return store.subtract(a, b); }
+  // The scores of row s.
+  Term score(Term t) {
+    return times(
+        sum(store.integer(0), extent("D"),
+            [&](Term d) { return times(read("q", {variable("s"), d}), read("k", {t, d})); }),
+        store.power(extent("D"), -1, 2));
+  }
+  std::vector<std::string> obligations() {
+    std::vector<std::string> out;
+    for (const Obligation& obligation : store.take_obligations())
+      out.push_back(store.print(obligation));
+    return out;
+  }
+
+  Terms terms;
+  TermStore& store = terms.store;
+  Term zero = store.integer(0);
+  Term j = variable("j");
+  Term tile = store.multiply(store.integer(4), variable("j"));
+};
+
+// l and o after tile j, with the reference that the store number 1 wrote.
+class Flash : public Induction {
+ protected:
+  Term reference(Term at) { return stored(1, {at}); }
+  Term l(Term high, Term m) {
+    return sum(zero, high, [&](Term t) { return store.exp(minus(score(t), m)); });
+  }
+  Term o(Term high, Term m) {
+    return sum(zero, high, [&](Term t) {
+      return times(store.exp(minus(score(t), m)), read("v", {t, variable("d")}));
+    });
+  }
+};
+
+TEST_F(Flash, StepOfTheTotal) {
+  const Term next = reference(plus(j, 1));
+  const Term rescale = store.exp(minus(reference(j), next));
+  const Term increment =
+      sum(tile, plus(tile, 4), [&](Term t) { return store.exp(minus(score(t), next)); });
+  const Term stored_now = store.add(times(l(tile, reference(j)), rescale), increment);
+  const Equality equal = store.equal(stored_now, l(plus(tile, 4), next));
+  ASSERT_EQ(equal.verdict, Verdict::IfSameSets);
+  ASSERT_EQ(equal.sets.size(), 1U);
+  EXPECT_EQ(equal.sets[0].left.size() + equal.sets[0].right.size(), 3U);
+  EXPECT_EQ(equal.sets[0].variables.size(), 1U);
+  // Without the rescale, or with one of the wrong sign, no sets would do: two bodies remain.
+  const Term wrong[] = {
+      store.add(l(tile, reference(j)), increment),
+      store.add(times(l(tile, reference(j)), store.exp(minus(next, reference(j)))), increment)};
+  for (Term each : wrong) {
+    const Equality different = store.equal(each, l(plus(tile, 4), next));
+    EXPECT_TRUE(different.verdict == Verdict::NotShown || different.sets.size() > 1);
+    EXPECT_FALSE(terms.agree(each, l(plus(tile, 4), next)));
+  }
+  EXPECT_TRUE(terms.agree(stored_now, l(plus(tile, 4), next)));
+}
+
+TEST_F(Flash, StepOfTheOutput) {
+  const Term next = reference(plus(j, 1));
+  const Term rescale = store.exp(minus(reference(j), next));
+  const Term increment = sum(tile, plus(tile, 4), [&](Term t) {
+    return times(read("v", {t, variable("d")}), store.exp(minus(score(t), next)));
+  });
+  const Term stored_now = store.add(increment, times(rescale, o(tile, reference(j))));
+  const Equality equal = store.equal(stored_now, o(plus(tile, 4), next));
+  EXPECT_EQ(equal.verdict, Verdict::IfSameSets);
+  EXPECT_EQ(equal.sets.size(), 1U);
+}
+
+// Whatever the reference was, it cancels in the quotient: one handle, no sets.
+TEST_F(Flash, ExitByQuotient) {
+  const Term out =
+      terms.output("S, T, D", std::string(kAttention) +
+                                  "  logit[s < S, t < T] : f32 = score[s,t] * rsqrt(f32(D))\n"
+                                  "  peak[s < S] : f32 = max(t < T) logit[s,t]\n"
+                                  "  e[s < S, t < T] : f32 = exp(logit[s,t] - peak[s])\n"
+                                  "  total[s < S] : f32 = sum(t < T) e[s,t]\n"
+                                  "  p[s < S, t < T] : f32 = e[s,t] / total[s]\n"
+                                  "  output o[s < S, d < D] : f32 = sum(t < T) p[s,t] * v[t,d]");
+  const Term last = reference(variable("n"));
+  const Term quotient = store.divide(o(extent("T"), last), l(extent("T"), last));
+  EXPECT_TRUE(quotient == out) << store.print(quotient) << "\n" << store.print(out);
+  const Term other = store.divide(o(extent("T"), last), l(extent("T"), reference(j)));
+  EXPECT_EQ(store.equal(other, out).verdict, Verdict::NotShown);
+  EXPECT_FALSE(terms.agree(other, out));
+}
+
+TEST_F(Flash, SaysThatTheReferenceMustBeFinite) {
+  store.take_obligations();
+  l(tile, reference(j));
+  bool found = false;
+  for (const Obligation& obligation : store.take_obligations())
+    found = found || (obligation.condition == Condition::Finite &&
+                      obligation.term == reference(j) && obligation.unless_empty);
+  EXPECT_TRUE(found);
+}
+
+// A split of the keys: two partial sums with their own references, and the larger of these in the end.
+TEST_F(Flash, MergeOfTwoParts) {
+  const Term half = variable("h");
+  const Term a = stored(1, {});
+  const Term b = stored(2, {});
+  const Term m = store.maximum(a, b);
+  const Term right = sum(half, extent("T"), [&](Term t) { return store.exp(minus(score(t), b)); });
+  const Term merged =
+      store.add(times(l(half, a), store.exp(minus(a, m))), times(store.exp(minus(b, m)), right));
+  const Equality equal = store.equal(merged, l(extent("T"), m));
+  EXPECT_EQ(equal.verdict, Verdict::IfSameSets);
+  EXPECT_EQ(equal.sets.size(), 1U);
+}
+
+// A mask with minus infinity is a smaller domain.
+TEST_F(Flash, CausalMask) {
+  const Term out = terms.output(
+      "S, T, D",
+      std::string(kAttention) +
+          "  logit[s < S, t < T] : f32 = select(t <= s + T - S, score[s,t] * rsqrt(f32(D)), -inf)\n"
+          "  peak[s < S] : f32 = max(t < T) logit[s,t]\n"
+          "  e[s < S, t < T] : f32 = exp(logit[s,t] - peak[s])\n"
+          "  total[s < S] : f32 = sum(t < T) e[s,t]\n"
+          "  p[s < S, t < T] : f32 = e[s,t] / total[s]\n"
+          "  output o[s < S, d < D] : f32 = sum(t < T) p[s,t] * v[t,d]");
+  const Term last = reference(variable("n"));
+  const Term row = plus(store.add(variable("s"), minus(extent("T"), extent("S"))), 1);
+  const auto masked = [&](const std::function<Term(Term)>& body) {
+    const Term t = store.fresh_variable();
+    Conjunction where = between(zero, t, extent("T"));
+    where.push_back({plus(minus(row, t), -1), false});
+    return store.sum({{t}, {where}}, body(t));
+  };
+  const Term total = masked([&](Term t) { return store.exp(minus(score(t), last)); });
+  const Term sums = masked([&](Term t) {
+    return times(store.exp(minus(score(t), last)), read("v", {t, variable("d")}));
+  });
+  const Term quotient = store.divide(sums, total);
+  EXPECT_EQ(store.equal(quotient, out).verdict, Verdict::Equal) << store.print(quotient) << "\n"
+                                                                << store.print(out);
+}
+
+TEST_F(Induction, VarianceByFiniteRank) {
+  const Term two_passes =
+      terms.output("N",
+                   "  requires 1 <= N\n  input x : f64[N]\n"
+                   "  total = sum(i < N) x[i]\n  mean[] : f64 = total[] / f64(N)\n"
+                   "  squares = sum(i < N) (x[i] - mean[]) * (x[i] - mean[])\n"
+                   "  output o[] : f64 = squares[] / f64(N)");
+  const Term one_pass = terms.output(
+      "N",
+      "  requires 1 <= N\n  input x : f64[N]\n"
+      "  total = sum(i < N) x[i]\n  squares = sum(i < N) x[i] * x[i]\n"
+      "  output o[] : f64 = squares[] / f64(N) - (total[] / f64(N)) * (total[] / f64(N))");
+  EXPECT_TRUE(two_passes == one_pass) << store.print(two_passes) << "\n" << store.print(one_pass);
+  EXPECT_TRUE(terms.agree(two_passes, one_pass));
+  bool divides = false;
+  for (const Obligation& obligation : store.take_obligations())
+    divides =
+        divides || (obligation.condition == Condition::NonZero && obligation.term == extent("N"));
+  EXPECT_TRUE(divides);
+}
+
+TEST_F(Induction, LayerNormByRawMoments) {
+  const char* head = "  requires 1 <= N\n  input x : f64[N]\n  input g : f64[N]\n";
+  const Term two_passes = terms.output(
+      "N",
+      std::string(head) +
+          "  total = sum(i < N) x[i]\n  mean[] : f64 = total[] / f64(N)\n"
+          "  squares = sum(i < N) (x[i] - mean[]) * (x[i] - mean[])\n"
+          "  output o[i < N] : f64 = (x[i] - mean[]) * rsqrt(squares[] / f64(N) + 0.00001) * g[i]");
+  const Term one_pass = terms.output(
+      "N", std::string(head) +
+               "  total = sum(i < N) x[i]\n  squares = sum(i < N) x[i] * x[i]\n"
+               "  mean[] : f64 = total[] / f64(N)\n"
+               "  inverse[] : f64 = 1.0 / sqrt(squares[] / f64(N) - mean[] * mean[] + 0.00001)\n"
+               "  output o[i < N] : f64 = g[i] * inverse[] * x[i] - mean[] * (g[i] * inverse[])");
+  EXPECT_EQ(store.equal(two_passes, one_pass).verdict, Verdict::Equal)
+      << store.print(two_passes) << "\n"
+      << store.print(one_pass);
+  EXPECT_TRUE(terms.agree(two_passes, one_pass));
+}
+
+// log-sum-exp about any reference.
+TEST_F(Induction, LogSumExp) {
+  const auto x = [&](Term i) { return read("x", {i}); };
+  const Term m = maximum(zero, extent("N"), x);
+  const Term about = store.add(
+      m, store.log(sum(zero, extent("N"), [&](Term i) { return store.exp(minus(x(i), m)); })));
+  const Term plain = store.log(sum(zero, extent("N"), [&](Term i) { return store.exp(x(i)); }));
+  EXPECT_TRUE(about == plain) << store.print(about) << "\n" << store.print(plain);
+}
+
+// The body of the algorithm's fold at some point is what a store adds.
+TEST_F(Flash, MatchFindsThePoint) {
+  const Term t = store.fresh_variable();
+  const Term body = times(store.exp(score(t)), read("v", {t, variable("d")}));
+  const Term at = store.add(store.multiply(store.integer(4), variable("u")), variable("i"));
+  const Term increment =
+      times(store.exp(minus(score(at), reference(j))), read("v", {at, variable("d")}));
+  const Term unknowns[] = {t};
+  const std::optional<Match> match = store.match(body, unknowns, increment);
+  ASSERT_TRUE(match);
+  ASSERT_EQ(match->values.size(), 1U);
+  EXPECT_TRUE(match->values[0].second == at) << store.print(match->values[0].second);
+  EXPECT_TRUE(match->factor == store.exp(store.negate(reference(j))));
+  // Different points in the two reads: no point.
+  const Term torn = times(store.exp(score(at)), read("v", {plus(at, 1), variable("d")}));
+  EXPECT_FALSE(store.match(body, unknowns, torn));
+}
+
+}  // namespace
+}  // namespace tilewright::algebra
