@@ -18,7 +18,7 @@ class Signs {
     if (obligation.unless_empty && is_empty(obligation.unless_empty)) return true;
     switch (obligation.condition) {
       case Condition::Finite: return finite(obligation.term);
-      case Condition::NotPosInf: return finite(obligation.term);
+      case Condition::NotPosInf: return not_positive_infinity(obligation.term);
       case Condition::Positive: return positive(obligation.term);
       case Condition::NonNegative: return non_negative(obligation.term);
       case Condition::NonZero:
@@ -43,6 +43,13 @@ class Signs {
                          }
                          return !where.empty() && questions_.has_none({}, where);
                        });
+  }
+
+  bool not_positive_infinity(Term term) {
+    for (const Term special : {term->special[kPosInf], term->special[kNan]})
+      if (special && !never(special)) return false;
+    return std::all_of(term->monomials.begin(), term->monomials.end(),
+                       [&](const Monomial& monomial) { return finite(monomial); });
   }
 
   bool finite(Term term) {
@@ -118,8 +125,7 @@ class Signs {
       const Term squares = store_.impl().sum(binder, store_.multiply(body, body));
       const Term sum = of(square.atom);
       const Term gap = store_.subtract(store_.multiply(count, squares), store_.multiply(sum, sum));
-      const Term less =
-          store_.subtract(term, store_.multiply(store_.impl().of(rest), gap));
+      const Term less = store_.subtract(term, store_.multiply(store_.impl().of(rest), gap));
       if (less->monomials.size() < term->monomials.size()) return less;
     }
     return {};
@@ -226,7 +232,13 @@ class Signs {
 }  // namespace
 
 bool holds(TermStore& store, const Obligation& obligation, const SignQuestions& questions) {
-  return Signs(store, questions).holds(obligation);
+  Obligation over_inputs = obligation;
+  if (questions.cell) {
+    over_inputs.term = store.inline_reads(obligation.term, questions.cell);
+    if (obligation.unless_empty)
+      over_inputs.unless_empty = store.inline_reads(obligation.unless_empty, questions.cell);
+  }
+  return Signs(store, questions).holds(over_inputs);
 }
 
 }  // namespace tilewright::algebra

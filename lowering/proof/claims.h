@@ -14,11 +14,12 @@ namespace tilewright::proof {
 // A fold that a store holds so far: factor * sum of body over the points (maximum: factor + maximum).
 struct FoldValue {
   bool is_maximum = false;
+  const FoldTarget* target = nullptr;
+  std::vector<Term> indices;  // of the target, over the loops of the store
   Term factor;  // over the loops of the store
   std::vector<Term> bound;
   Term body;  // over those loops and the bound variables
   poly::Set points;  // dimensions: the loops, then the bound variables
-  poly::BasicSet range;  // may hold of all points; nothing depends on it
 
   FoldValue() : points(poly::Space{}) {}
 };
@@ -57,13 +58,14 @@ enum class GoalState : std::uint8_t { Holds, NotShown };
 class Claims {
  public:
   Claims(ir::Context& context, const Statements& statements, poly::Context& polyhedra,
-         TermStore& terms, Translator& translator, std::vector<FoldTarget> targets,
+         TermStore& terms, Translator& translator, AlgorithmTerms& algorithm,
          poly::Limits limits = {});
   ~Claims();
   Claims(const Claims&) = delete;
   Claims& operator=(const Claims&) = delete;
 
-  Result<Ok> find();
+  // `found` is called with each statement and its number of pieces.
+  Result<Ok> find(const std::function<void(std::size_t, std::size_t)>& found = {});
   const Claim& of(std::size_t statement) const;
   const std::vector<Flow>& flows(std::size_t statement) const;  // of its reads, in order
 

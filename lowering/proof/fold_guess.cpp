@@ -15,7 +15,7 @@ using poly::Set;
 namespace {
 constexpr std::string_view kEarlier = "'e";
 // Stands for what a store of the group wrote earlier.
-constexpr std::int64_t kEarlierValue = -1'000'000;
+constexpr std::int64_t kEarlierValue = -1;
 }  // namespace
 
 bool FoldGuess::is_inner(const Flow& flow) const {
@@ -87,7 +87,8 @@ std::optional<Term> FoldGuess::take(const Statement& one, Term term, const Set& 
                                     bool is_maximum) {
   const FoldTarget& target = *wanted_;
   if (target.is_maximum != is_maximum) return {};
-  const auto step = evaluation_.step(term, target.body, target.unknowns);
+  const auto step = evaluation_.step(target.is_stated ? term : tools_.algorithm.expand(term),
+                                     target.body, target.unknowns());
   if (!step) return {};
   const auto point = evaluation_.point(*step, target.bound);
   if (!point) return {};
@@ -129,15 +130,15 @@ void FoldGuess::start(const Statement& one, const FoldTarget& target, Term body,
   shape_.body = body;
   shape_.bound = target.bound;
   shape_.factor = factor;
-  if (target.domain.size() != 1) return;
-  algebra::Conjunction range = target.domain[0];
-  for (algebra::Constraint& each : range) each.value = tools_.terms.substitute(each.value, outer);
-  if (const auto set = tools_.translator.basic_set(range)) shape_.range = *set;
+  shape_.target = &target;
+  for (Term index : target.indices)
+    for (const auto& [unknown, value] : outer)
+      if (unknown == index) shape_.indices.push_back(value);
 }
 
 // What the store adds to what the group wrote before.
 Result<bool> FoldGuess::find_additions(const Statement& one) {
-  const Term earlier = tools_.terms.value(kEarlierValue, {}, ir::ScalarType::F64);
+  const Term earlier = tools_.terms.value(kEarlierValue, {}, one.value.type());
   TILEWRIGHT_TRY(cases, evaluation_.situations(one, [&](const Access&, const Flow& flow) {
     return is_inner(flow) ? earlier : Term();
   }));
@@ -169,11 +170,11 @@ Result<bool> FoldGuess::find_additions(const Statement& one) {
       }
       continue;
     }
-    const Term rest = tools_.terms.inline_values(
-        evaluation_.plain(expr, situation), [&](std::int64_t id, std::span<const Term>) {
-          return id == kEarlierValue ? tools_.terms.integer(0) : Term();
-        });
-    for (Term left = rest; !evaluation_.is_identity(left, false);) {
+    std::vector<Term> coefficients = {tools_.terms.integer(0)};
+    const auto rest =
+        evaluation_.take_linear(evaluation_.plain(expr, situation), one.value.type(), coefficients);
+    if (!rest) return false;
+    for (Term left = *rest; !evaluation_.is_identity(left, false);) {
       const auto less = take(one, left, situation.where, false);
       if (!less) return false;
       left = *less;
@@ -245,7 +246,10 @@ Result<Set> FoldGuess::points_of(const Statement& one) {
       }
     }
   }
-  return compact(tools_.polyhedra, out, around, shape_.range, tools_.limits);
+  FoldValue here = shape_;
+  for (Term& index : here.indices) index = carried(index, *shape_of_, one);
+  return compact(tools_.polyhedra, out, around, evaluation_.domain_of(here).value_or(BasicSet()),
+                 tools_.limits);
 }
 
 // Of a store that adds nothing: what its right side makes of the factor that it finds.
@@ -269,7 +273,7 @@ Result<bool> FoldGuess::find_factors() {
                                 tools_.translator.term(source.instance[i]));
           const Term found = tools_.terms.substitute(known->second, values);
           // At the instances that read this source.
-          const Term earlier = tools_.terms.value(kEarlierValue, {}, ir::ScalarType::F64);
+          const Term earlier = tools_.terms.value(kEarlierValue, {}, one.value.type());
           TILEWRIGHT_TRY(cases, evaluation_.situations(one, [&](const Access&, const Flow& flow) {
             return is_inner(flow) ? earlier : Term();
           }));
@@ -332,7 +336,7 @@ Result<bool> FoldGuess::find(const std::vector<std::size_t>& group) {
   group_ = group;
   before_ = tools_.conditions.size();
   find_kept();
-  for (const FoldTarget& target : targets_) {
+  for (const FoldTarget& target : tools_.algorithm.targets()) {
     wanted_ = &target;
     target_ = nullptr;
     shape_ = FoldValue();
@@ -366,10 +370,7 @@ Result<bool> FoldGuess::try_target() {
     piece.fold = shape_;
     piece.fold->body = carried(shape_.body, *shape_of_, one);
     piece.fold->factor = factors_[number];
-    const auto theirs = kept_of(*shape_of_);
-    std::vector<AffineExpr> ours;
-    for (const std::string& name : kept_of(one)) ours.push_back(variable(name));
-    piece.fold->range = replaced(shape_.range, theirs, ours);
+    for (Term& index : piece.fold->indices) index = carried(index, *shape_of_, one);
     TILEWRIGHT_TRY(points, points_of(one));
     piece.fold->points = std::move(points);
     claims_[number] = Claim{};

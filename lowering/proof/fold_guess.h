@@ -15,9 +15,9 @@ namespace tilewright::proof {
 
 class FoldGuess {
  public:
-  FoldGuess(Tools& tools, const std::vector<FoldTarget>& targets, std::vector<Claim>& claims,
-            const std::vector<std::vector<Flow>>& flows, Evaluation& evaluation)
-      : tools_(tools), targets_(targets), claims_(claims), flows_(flows), evaluation_(evaluation) {}
+  FoldGuess(Tools& tools, std::vector<Claim>& claims, const std::vector<std::vector<Flow>>& flows,
+            Evaluation& evaluation)
+      : tools_(tools), claims_(claims), flows_(flows), evaluation_(evaluation) {}
 
   // Whether claims for the group were found.
   Result<bool> find(const std::vector<std::size_t>& group);
@@ -49,7 +49,6 @@ class FoldGuess {
   Result<bool> confirmed();
 
   Tools& tools_;
-  const std::vector<FoldTarget>& targets_;
   std::vector<Claim>& claims_;
   const std::vector<std::vector<Flow>>& flows_;
   Evaluation& evaluation_;
