@@ -211,6 +211,8 @@ class TermStore {
   std::optional<std::int64_t> integer_value(Term term) const;
   std::vector<Term> monomials(Term term);
 
+  // Logs a condition of a term; one of being finite or < inf as conditions of the atoms in it.
+  void require(Condition condition, Term term);
   std::vector<Obligation> take_obligations();
   // Those from number `first` on are needed only where the condition holds: they came from an arm of a selection.
   std::size_t num_obligations() const;
