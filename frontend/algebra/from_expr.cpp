@@ -188,8 +188,42 @@ class Reader {
     const ScalarType of = node.args[0].type();
     if (of == ScalarType::Bool && ir::op_info(node.op).rule == ir::TypeRule::Compare)
       return compare_truths(node.op, args[0], args[1]);
+    if (leaves_.must_be_defined && ir::is_float(of)) require_defined(node.op, args);
     const Term out = operation(node.op, of, args);
     return ir::is_integer(node.type) ? store_.wrap(node.type, out) : out;
+  }
+
+  // Sufficient for the operation to have a value.
+  void require_defined(OpCode op, const std::vector<Term>& a) {
+    switch (op) {
+      case OpCode::Add:
+        store_.require(Condition::NotPosInf, a[0]);
+        store_.require(Condition::NotPosInf, a[1]);
+        return;
+      case OpCode::Sub:
+        store_.require(Condition::NotPosInf, a[0]);
+        store_.require(Condition::Finite, a[1]);
+        return;
+      case OpCode::Mul:
+      case OpCode::Fma:
+      case OpCode::Div:
+        store_.require(Condition::Finite, a[0]);
+        store_.require(Condition::Finite, a[1]);
+        if (op == OpCode::Fma) store_.require(Condition::NotPosInf, a[2]);
+        if (op == OpCode::Div) store_.require(Condition::NonZero, a[1]);
+        return;
+      case OpCode::Exp:
+      case OpCode::Exp2:
+      case OpCode::Expm1: store_.require(Condition::NotPosInf, a[0]); return;
+      case OpCode::Sqrt: store_.require(Condition::NonNegative, a[0]); return;
+      case OpCode::Rsqrt:
+      case OpCode::Log:
+      case OpCode::Log2: store_.require(Condition::Positive, a[0]); return;
+      case OpCode::Log1p:
+        store_.require(Condition::Positive, store_.add(a[0], store_.integer(1)));
+        return;
+      default: return;
+    }
   }
 
   Term compare_truths(OpCode op, Term a, Term b) {

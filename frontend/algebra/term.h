@@ -232,6 +232,8 @@ class TermStore {
   std::optional<std::vector<IndexPart>> index_parts(Term term);
   std::vector<Term> monomials(Term term);
 
+  // Logs a condition of a term; one of being finite or < inf as conditions of the atoms in it.
+  void require(Condition condition, Term term);
   std::vector<Obligation> take_obligations();
   // Those from number `first` on are needed only where the condition holds: they came from an arm of a selection.
   std::size_t num_obligations() const;

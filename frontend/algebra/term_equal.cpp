@@ -44,8 +44,9 @@ class SetFinder {
  public:
   explicit SetFinder(TermStore::Impl& impl) : impl_(impl) {}
 
-  // The sets for which the sum is zero.
+  // The sets for which the sum is zero. Each factor of a sum is taken inside of it.
   bool find_of_sum(Term difference, std::vector<SameSets>* sets) {
+    for (const Monomial& monomial : difference->monomials) require_factors(monomial);
     const Quiet no_conditions(impl_);
     for (const Monomial& monomial : difference->monomials)
       if (!add_summand(monomial)) return false;
@@ -54,6 +55,14 @@ class SetFinder {
 
   // The sets for which the greatest of `left` is the greatest of `right`.
   bool find_of_maximum(Term left, Term right, std::vector<SameSets>* sets) {
+    for (Term side : {left, right})
+      for (const Monomial& monomial : side->monomials) {
+        require_factors(monomial);
+        for (const Factor& factor : monomial.factors)
+          if (factor.atom->kind == AtomKind::Max)
+            for (Term arg : factor.atom->args)
+              for (const Monomial& inner : arg->monomials) require_factors(inner);
+      }
     const Quiet no_conditions(impl_);
     for (Term arg : arguments(left))
       if (!add_argument(arg, true)) return false;
@@ -71,6 +80,18 @@ class SetFinder {
       use->binder.where.push_back({factor.atom->args[0], kind == AtomKind::Zero});
       return true;
     });
+  }
+
+  void require_factors(const Monomial& monomial) {
+    for (const Factor& fold : monomial.factors) {
+      if (fold.atom->kind != AtomKind::Sum && fold.atom->kind != AtomKind::MaxOver) continue;
+      Monomial others = monomial;
+      std::erase_if(others.factors, [&](const Factor& f) { return f.atom == fold.atom; });
+      impl_.require_finite(others, impl_.of(fold.atom));
+      if (fold.atom->kind == AtomKind::MaxOver)
+        for (const Factor& other : others.factors)
+          impl_.require(Condition::NonZero, impl_.of(other.atom));
+    }
   }
 
   bool add_summand(const Monomial& monomial) {
@@ -268,11 +289,13 @@ Equality TermStore::equal(Term a, Term b) {
   Term difference = impl_->add(impl_->finite_part(a), negate(impl_->finite_part(b)));
   difference = impl_->clear_denominators(difference);
   if (impl_->is_zero(difference)) return {Verdict::Equal, {}, {}};
+  const std::size_t before = impl_->obligations.size();
   if (SetFinder(*impl_).find_of_sum(difference, &out.sets)) {
     out.verdict = Verdict::IfSameSets;
     return out;
   }
   out.sets.clear();
+  impl_->obligations.resize(before);
   if (SetFinder(*impl_).find_of_maximum(impl_->finite_part(a), impl_->finite_part(b), &out.sets)) {
     out.verdict = Verdict::IfSameSets;
     return out;

@@ -142,6 +142,36 @@ TEST_F(Flash, SaysThatTheReferenceMustBeFinite) {
   EXPECT_TRUE(found);
 }
 
+// What the program's own operations need: the new reference is finite in any case, the old one if there was a key.
+TEST_F(Flash, SaysWhatTheProgramNeeds) {
+  const Source source("p.tw",
+                      "algorithm p(N) {\n  input l : f32[N]\n  input m : f32[N]\n"
+                      "  output o[j < N - 1] : f32 = l[j] * exp(m[j] - m[j + 1])\n}\n");
+  auto algorithm = ir::parse_algorithm(terms.context, source);
+  ASSERT_TRUE(algorithm.ok()) << algorithm.diagnostics()[0].message;
+  Leaves leaves;
+  leaves.must_be_defined = true;
+  leaves.read = [&](const ir::Read& r, std::span<const Term> at) {
+    return r.tensor.text() == "m" ? reference(at[0])
+                                  : l(times(store.integer(4), at[0]), reference(at[0]));
+  };
+  store.take_obligations();
+  from_expr(store, algorithm->equations[0].value, leaves);
+  bool next_always = false;
+  bool last_always = false;
+  bool last_with_keys = false;
+  for (const Obligation& obligation : store.take_obligations()) {
+    if (obligation.condition != Condition::Finite) continue;
+    const bool always = !obligation.unless_empty;
+    next_always = next_always || (always && obligation.term == reference(plus(j, 1)));
+    last_always = last_always || (always && obligation.term == reference(j));
+    last_with_keys = last_with_keys || (!always && obligation.term == reference(j));
+  }
+  EXPECT_TRUE(next_always);
+  EXPECT_FALSE(last_always);
+  EXPECT_TRUE(last_with_keys);
+}
+
 // A split of the keys: two partial sums with their own references, and the larger of these in the end.
 TEST_F(Flash, MergeOfTwoParts) {
   const Term half = variable("h");
