@@ -88,6 +88,8 @@ Result<std::vector<Source>> ValueFlow::latest(const Reader& reader, const Buffer
   std::vector<std::size_t> order;
   for (const TimeStep& step : writer.time)
     if (step.loop >= 0) order.push_back(static_cast<std::size_t>(step.loop));
+  for (std::size_t loop = 0; loop < writer.loops.size(); ++loop)
+    if (writer.loops[loop].kind == program::LoopKind::Vector) order.push_back(loop);
   poly::MapSpace space{points.space().params, names(reader.loops), {}};
   for (std::size_t loop : order)
     space.out.push_back(writer.loops[loop].name + std::string(kWriter));
@@ -295,6 +297,7 @@ class Faults {
     std::vector<BasicSet> pieces;
     for (std::size_t lane = 0; lane < one.loops.size(); ++lane) {
       if (one.loops[lane].kind != program::LoopKind::Vector) continue;
+      if (one.loops[lane].of_call) continue;
       BasicSet same;
       for (std::size_t i = 0; i < one.loops.size(); ++i) {
         if (one.loops[i].kind == program::LoopKind::Vector) continue;

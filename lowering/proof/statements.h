@@ -22,7 +22,8 @@ namespace tilewright::proof {
 using ir::Expr;
 using poly::AffineExpr;
 
-// One component of a time: a position among statements, or the value of a loop (its number, outermost 0).
+// One component of a time: a position among statements, or the value of a loop (its number, outermost 0). Lanes are
+// in no time: those of a statement act together.
 struct TimeStep {
   int position = 0;
   int loop = -1;
@@ -32,6 +33,7 @@ struct TimeStep {
 struct Loop {
   std::string name;  // of the variable: unique in a Program
   program::LoopKind kind = program::LoopKind::Serial;
+  bool of_call = false;  // a lane of a call: all read before any writes
 };
 
 // A cell that a statement reads.
