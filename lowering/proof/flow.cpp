@@ -69,8 +69,8 @@ Result<std::vector<Source>> ValueFlow::latest(const Reader& reader, const Buffer
                                               const Candidate& candidate, const Set& points) const {
   const Statement& writer = statements_.list[candidate.writer];
   BasicSet link = candidate.condition;
-  for (std::size_t i = 0; i < buffer.num_loops; ++i)
-    link.equal(variable(writer.loops[i].name, kWriter), variable(reader.loops[i].name));
+  for (const Loop& loop : buffer.loops)
+    link.equal(variable(loop.name, kWriter), variable(loop.name));
   std::vector<AffineExpr> to;
   for (const Loop& loop : writer.loops) to.push_back(variable(loop.name, kWriter));
   for (std::size_t d = 0; d < writer.cell.size(); ++d)
@@ -281,7 +281,9 @@ class Faults {
     for (std::size_t i = 0; i < shared && a.loops[i].name == b.loops[i].name; ++i) {
       const AffineExpr x = variable(a.loops[i].name, kFirst);
       const AffineExpr y = variable(b.loops[i].name, kSecond);
-      if (i >= buffer.num_loops && a.loops[i].kind == program::LoopKind::Parallel) {
+      const bool own = std::any_of(buffer.loops.begin(), buffer.loops.end(),
+                                   [&](const Loop& loop) { return loop.name == a.loops[i].name; });
+      if (!own && a.loops[i].kind == program::LoopKind::Parallel) {
         BasicSet less = same;
         BasicSet more = same;
         pieces.push_back(less.less(x, y));
@@ -326,8 +328,8 @@ class Faults {
     if (pairs.empty()) return Ok{};
     const Buffer& buffer = *statements_.find(name);
     BasicSet link;
-    for (std::size_t i = 0; i < buffer.num_loops; ++i)
-      link.equal(variable(a.loops[i].name, kFirst), variable(b.loops[i].name, kSecond));
+    for (const Loop& loop : buffer.loops)
+      link.equal(variable(loop.name, kFirst), variable(loop.name, kSecond));
     std::vector<AffineExpr> first;
     std::vector<AffineExpr> second;
     for (const Loop& loop : a.loops) first.push_back(variable(loop.name, kFirst));

@@ -69,13 +69,13 @@ class Walk {
   }
 
   Result<Ok> add_buffer(Symbol name, ir::ScalarType type, std::span<const Expr> extents,
-                        Buffer::Kind kind) {
+                        Buffer::Kind kind, bool own_lanes = false) {
     Buffer buffer;
     buffer.name = name;
     buffer.type = type;
     buffer.kind = kind;
-    buffer.loops = loops_;
-    buffer.num_loops = loops_.size();
+    for (const Loop& loop : loops_)
+      if (own_lanes || loop.kind != LoopKind::Vector) buffer.loops.push_back(loop);
     Region region = region_;
     poly::Space space{params_, names(loops_)};
     for (std::size_t d = 0; d < extents.size(); ++d) {
@@ -178,7 +178,7 @@ class Walk {
     if (affine) {
       scalars_[let.var] = value;
     } else {
-      TILEWRIGHT_CHECK_OK(add_buffer(let.var, let.value.type(), {}, Buffer::Kind::Local));
+      TILEWRIGHT_CHECK_OK(add_buffer(let.var, let.value.type(), {}, Buffer::Kind::Local, true));
       TILEWRIGHT_CHECK_OK(add(stmt, let.var, {}, let.value));
       scalars_[let.var] = context_.read(let.var, {}, let.value.type());
     }

@@ -65,10 +65,10 @@ struct Statement {
 struct Buffer {
   Symbol name;
   ir::ScalarType type = ir::ScalarType::F32;
-  std::size_t num_loops = 0;  // that stand around it: each of their instances has its own cells
-  std::vector<Loop> loops;
+  std::vector<Loop>
+      loops;  // each of their instances has its own cells; lanes share an `alloc`, not a `let`
   std::vector<Expr> extents;
-  poly::Set cells;  // parameters: extents; dimensions: those loops, then `d0`, `d1`, ...
+  poly::Set cells;  // parameters: extents; dimensions: the loops around it, then `d0`, `d1`, ...
   enum class Kind : std::uint8_t { Input, Output, Inout, Local } kind = Kind::Local;
 
   Buffer() : cells(poly::Space{}) {}
