@@ -240,6 +240,8 @@ class Reader {
   }
 
   Term operation(OpCode op, ScalarType type, const std::vector<Term>& a) {
+    // No number line: of complex numbers nothing is known but that equal operations are equal.
+    if (ir::is_complex(type)) return opaque(op, type, a);
     switch (op) {
       case OpCode::Or: return store_.either(a[0], a[1]);
       case OpCode::And: return store_.both(a[0], a[1]);
@@ -283,10 +285,17 @@ class Reader {
       case OpCode::ShiftLeft:
       case OpCode::ShiftRight:
       case OpCode::RandomBits:
-        return store_.call(
-            std::string(ir::op_info(op).text) + " of " + std::string(ir::type_text(type)), a, type);
+      case OpCode::Complex:
+      case OpCode::Re:
+      case OpCode::Im:
+      case OpCode::Conj: return opaque(op, type, a);
     }
     __builtin_unreachable();
+  }
+
+  Term opaque(OpCode op, ScalarType type, const std::vector<Term>& a) {
+    return store_.call(
+        std::string(ir::op_info(op).text) + " of " + std::string(ir::type_text(type)), a, type);
   }
 
   Term ln2() { return store_.log(store_.integer(2)); }

@@ -112,6 +112,14 @@ struct Match {
   Term factor;
 };
 
+// A part of an index term: coefficient * of (a variable or an extent), coefficient * floor(of / denominator) where
+// the denominator is not 0, or the coefficient alone where `of` is null.
+struct IndexPart {
+  std::int64_t coefficient = 0;
+  Term of;
+  std::int64_t denominator = 0;
+};
+
 // Owns all terms. One per thread. Operations are total: beyond a limit of size the result is a fresh unknown of the
 // same variables, which equals nothing but itself, and `limit_reached()` says so.
 class TermStore {
@@ -210,6 +218,19 @@ class TermStore {
   bool is_constant(Term term) const;  // rational
   // Of an index term that is linear in the variable: its coefficient and the rest.
   std::optional<std::int64_t> integer_value(Term term) const;
+  // Which cell the term is, where it is one and nothing else.
+  struct Cell {
+    Symbol tensor;
+    std::vector<Term> indices;
+  };
+  std::optional<Cell> cell_of(Term term) const;
+  bool is_read(Term term) const { return cell_of(term).has_value(); }
+  // What is wrapped to the width of the type, where the term is that and nothing else.
+  std::optional<Term> unwrapped(ir::ScalarType type, Term term) const;
+  // The term with those of its conditions on indices, `value >= 0` or `== 0`, decided that the function decides.
+  Term decide(Term term, const std::function<std::optional<bool>(const Constraint&)>& decided);
+  // An index term whose sum these parts are; nothing where it is not linear in variables and floors.
+  std::optional<std::vector<IndexPart>> index_parts(Term term);
   std::vector<Term> monomials(Term term);
 
   // Logs a condition of a term; one of being finite or < inf as conditions of the atoms in it.

@@ -17,6 +17,15 @@ namespace tilewright::build {
 
 namespace {
 
+// Agents of a team, which share its memory.
+bool is_inside_team(tree::Scope scope) { return scope < tree::Scope::Block; }
+
+std::string shown(const tree::Nest& nest, Symbol loop) {
+  return "`" + std::string(nest.name.text()) + "." + std::string(loop.text()) + "`";
+}
+
+}  // namespace
+
 program::Scope program_scope(tree::Scope scope) {
   switch (scope) {
     case tree::Scope::None: return program::Scope::None;
@@ -31,15 +40,6 @@ program::Scope program_scope(tree::Scope scope) {
   }
   __builtin_unreachable();
 }
-
-// Agents of a team, which share its memory.
-bool is_inside_team(tree::Scope scope) { return scope < tree::Scope::Block; }
-
-std::string shown(const tree::Nest& nest, Symbol loop) {
-  return "`" + std::string(nest.name.text()) + "." + std::string(loop.text()) + "`";
-}
-
-}  // namespace
 
 bool Builder::has_team_memory(const tree::Nest& nest) const {
   return (nest.space != tree::Space::None && nest.space != tree::Space::Register) || nest.ring > 1;
@@ -70,10 +70,39 @@ Stmt Builder::by_one_agent(const tree::Nest& nest, const Env& env, Stmt fill) co
   return first ? program::make_if(context, first, fill) : fill;
 }
 
+// Members of a set, each by an agent of its own: teams of one run beside those of another. Those that an order names
+// come first.
+Stmt Builder::at_the_same_time(const tree::Set& set,
+                               const std::vector<std::pair<Symbol, Stmt>>& members) {
+  std::map<Symbol, Symbol> names;
+  std::vector<Stmt> roles;
+  for (const auto& [member, body] : members) {
+    std::string name(member.text());
+    std::replace(name.begin(), name.end(), '.', '_');
+    names[member] = fresh(name + "_role");
+    std::vector<Symbol> after;
+    for (const tree::OrderEdge& edge : set.order) {
+      if (!(edge.after == member)) continue;
+      const Symbol before = names.at(edge.before);
+      if (std::find(after.begin(), after.end(), before) == after.end()) after.push_back(before);
+    }
+    program::Role role;
+    role.name = names[member];
+    role.scope = program::Scope::Device;
+    role.after = after;
+    role.body = body;
+    roles.push_back(program::make(context, role));
+  }
+  program::Concurrent out;
+  out.roles = roles;
+  return program::make(context, out);
+}
+
 // Nests at the root, a launch for each run of one kernel; what one launch leaves to another is in the workspace.
 Result<Stmt> Builder::emit_kernels(Env& env) {
   std::vector<Stmt> launches;
   std::vector<Stmt> nests;
+  std::vector<std::pair<Symbol, Stmt>> members;  // of a set
   Memories between;
   Symbol kernel;
   const auto launch = [&] {
@@ -84,22 +113,30 @@ Result<Stmt> Builder::emit_kernels(Env& env) {
     launches.push_back(program::make(context, node));
     nests.clear();
   };
-  for (const tree::Nest& nest : schedule.tree.nests) {
-    if (nest.at) continue;
-    if (!(nest.kernel == kernel)) launch();
-    kernel = nest.kernel;
-    const ir::Equation* e = equation(nest.name);
+  for (const tree::Nest* nest : roots_) {
+    if (!nest) continue;
+    if (!(nest->kernel == kernel)) launch();
+    kernel = nest->kernel;
+    const ir::Equation* e = equation(nest->name);
     const Region region = whole(e->shape);
     if (!e->is_output) {
       for (const ir::TensorPart& tensor : e->tensors()) {
-        env.bindings[tensor.name] = own_binding(nest, tensor.name, region, {});
+        env.bindings[tensor.name] = own_binding(*nest, tensor.name, region, {});
         const Binding& made = env.bindings[tensor.name];
-        between.push_back({tensor.name, nest.name, made.buffer, tensor.type, made.extents,
+        between.push_back({tensor.name, nest->name, made.buffer, tensor.type, made.extents,
                            program::Space::Workspace});
       }
     }
-    TILEWRIGHT_TRY(stmt, emit_nest(nest, region, env));
-    nests.push_back(stmt);
+    TILEWRIGHT_TRY(stmt, emit_nest(*nest, region, env));
+    const tree::Set* set = schedule.tree.set_of(nest->name);
+    if (!set) {
+      nests.push_back(stmt);
+      continue;
+    }
+    members.emplace_back(nest->name, stmt);
+    if (members.size() < set->members.size()) continue;
+    nests.push_back(at_the_same_time(*set, members));
+    members.clear();
   }
   launch();
   Stmt out = program::make_block(context, launches);
@@ -165,8 +202,10 @@ Result<Stmt> NestEmitter::bound_loop(const tree::Loop& l, Point point, Expr uppe
       holds_team = false;
     inside_l = inside_l || other.name == l.name;
   }
-  TILEWRIGHT_TRY(inside,
-                 holds_team ? builder_.with_memories([&] { return body(point); }) : body(point));
+  TILEWRIGHT_TRY(inside, holds_team ? builder_.with_memories([&] {
+    return builder_.with_roles([&] { return body(point); });
+  })
+                                    : body(point));
   program::Bind bind;
   bind.var = var;
   bind.lower = zero;
@@ -180,18 +219,24 @@ Result<Stmt> NestEmitter::bound_loop(const tree::Loop& l, Point point, Expr uppe
 // group: iteration t - stage of them, where the loop has that iteration.
 Result<Stmt> NestEmitter::pipelined_loop(const tree::Loop& l, const Point& point, Expr upper,
                                          const Continue& body) {
+  TILEWRIGHT_TRY(table, rows_of(l));
   std::int64_t last = 0;
-  for (const tree::PipelineRow& row : l.pipeline) last = std::max(last, row.stage);
+  for (const tree::PipelineRow& row : table) last = std::max(last, row.stage);
+  if (last > 0 && !l.order.empty())
+    return refuse(l.order[0].place.span,
+                  "an order of roles in which statements have several stages",
+                  "drop the order, or give each role one stage");
   const Symbol interval = builder_.fresh(l.name.text());
   const Expr t = context_.var(interval);
   const Expr end = builder_.simplify(context_.add(upper, context_.index(last)));
   builder_.declare_loop(interval, context_.index(0), end);
+  builder_.add_orders(l, interval);
   std::vector<Stmt> groups;
-  for (std::size_t begin = 0; begin < l.pipeline.size();) {
-    const std::int64_t stage = l.pipeline[begin].stage;
+  for (std::size_t begin = 0; begin < table.size();) {
+    const std::int64_t stage = table[begin].stage;
     std::vector<Symbol> rows;
-    for (; begin < l.pipeline.size() && l.pipeline[begin].stage == stage; ++begin)
-      rows.push_back(l.pipeline[begin].statement);
+    for (; begin < table.size() && table[begin].stage == stage; ++begin)
+      rows.push_back(table[begin].statement);
     Point p = point;
     const Symbol var = enter(l, p, context_.index(0), upper, false);
     p.rows = &rows;
@@ -213,17 +258,20 @@ Result<Stmt> NestEmitter::pipelined_loop(const tree::Loop& l, const Point& point
                            program::make_block(context_, groups));
 }
 
+bool Builder::reads(Symbol name, const tree::Nest& maker) const {
+  const Symbol tensor = maker.stage ? maker.stage->tensor : maker.name;
+  const ir::Equation* reader = equation(name);
+  if (!reader) return false;
+  const std::vector<const ir::Read*> all = ir::reads(reader->value);
+  return std::any_of(all.begin(), all.end(), [&](const auto* r) { return r->tensor == tensor; });
+}
+
 Result<Ok> NestEmitter::drop_other_rows(const std::vector<Symbol>& rows,
                                         std::vector<const tree::Nest*>& nests) const {
   std::vector<const tree::Nest*> left;
   for (const tree::Nest* n : nests) {
-    const Symbol tensor = n->stage ? n->stage->tensor : n->name;
-    bool read = false;
-    for (Symbol row : rows) {
-      const ir::Equation* reader = builder_.equation(row);
-      for (const ir::Read* r : reader ? ir::reads(reader->value) : std::vector<const ir::Read*>())
-        read = read || r->tensor == tensor;
-    }
+    const bool read =
+        std::any_of(rows.begin(), rows.end(), [&](Symbol row) { return builder_.reads(row, *n); });
     const bool here = std::find(rows.begin(), rows.end(), n->name) != rows.end();
     if (!here && read && !builder_.has_team_memory(*n))
       return refuse(n->placed.span,

@@ -21,7 +21,7 @@ Result<Ok> Builder::fits_machine() const {
       if (loop.scope != tree::Scope::None && !device)
         return absent(loop.bound.span, "loop " + path + " is bound to agents of a device",
                       "use `parallel` and `vectorize`", std::string(tree::scope_text(loop.scope)));
-      if (!loop.roles.empty())
+      if (!loop.roles.empty() && !device)
         return absent(loop.roles[0].place.span, "loop " + path + " is run by roles of a device",
                       "drop `roles`", "role " + std::string(loop.roles[0].name.text()));
       if (!loop.pipeline.empty() && !device)
@@ -44,9 +44,6 @@ Result<Ok> Builder::fits_machine() const {
       return absent(nest.ringed.span, name + " has several buffers for copies that run ahead",
                     "drop `ring`", "ring " + std::to_string(nest.ring));
   }
-  if (!schedule.tree.sets.empty())
-    return absent(schedule.tree.sets[0].place.span, "a set runs nests on agents of a device",
-                  "drop `set`: they then run one after the other", "set");
   return Ok{};
 }
 

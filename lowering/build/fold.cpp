@@ -289,7 +289,8 @@ bool never_traps(Expr term) {
   bool total = true;
   ir::walk(term, [&](Expr e) {
     const auto* op = e.as<ir::Op>();
-    if (op && (op->op == ir::OpCode::Div || op->op == ir::OpCode::Mod) && !ir::is_float(e.type())) {
+    if (op && (op->op == ir::OpCode::Div || op->op == ir::OpCode::Mod) &&
+        !ir::holds_floats(e.type())) {
       const auto* divisor = op->args[1].as<ir::IntConst>();
       total = total && divisor && divisor->value > 0;
     }
@@ -358,8 +359,10 @@ bool NestEmitter::reads_stay_inside(const Point& point, Expr term, Symbol name) 
       });
       if (!affected) continue;
       const auto low = ir::decide(context_, context_.le(context_.index(0), index), builder_.ranges);
-      const auto high = ir::decide(context_, context_.lt(index, size), builder_.ranges);
-      if (!low || !*low || !high || !*high) return false;
+      const Expr below = builder_.simplify(context_.lt(index, size));
+      const bool high = ir::decide(context_, below, builder_.ranges).value_or(false) ||
+                        follows_from_bounds(point, below);
+      if (!low || !*low || !high) return false;
     }
   }
   return true;

@@ -104,19 +104,27 @@ llvm::Function* make_kernel(ModuleState& state) {
   workers->addIncoming(b.getInt32(1), before);
   workers->addIncoming(count, with);
   emitter.bind(state.contract.workspace.workers, {b.CreateSExt(workers, b.getInt64Ty()), false});
+  auto part = state.parts.parameters.begin();
   for (const Parameter& parameter : program.parameters) {
-    Buffer buffer;
-    buffer.type = parameter.type;
-    buffer.base = kernel->getArg(arg);
+    llvm::Value* base = kernel->getArg(arg);
     kernel->addParamAttr(arg, llvm::Attribute::NoAlias);
     if (!parameter.is_output) kernel->addParamAttr(arg, llvm::Attribute::ReadOnly);
-    std::tie(buffer.scope, buffer.disjoint) = state.alias.at(parameter.name);
-    buffer.per_byte = ir::elements_per_byte(parameter.type);
-    buffer.strides = emitter.parameter_strides(parameter);
-    emitter.bind_buffer(parameter.name, std::move(buffer));
+    // Real and imaginary parts lie in turn.
+    const int parts = ir::scalars_of(parameter.type);
+    for (int p = 0; p < parts; ++p, ++part) {
+      Buffer buffer;
+      buffer.type = part->type;
+      buffer.base = p == 0 ? base
+                           : b.CreateConstGEP1_64(storage_type(c, part->type), base,
+                                                  static_cast<std::uint64_t>(p));
+      std::tie(buffer.scope, buffer.disjoint) = state.alias.at(part->name);
+      buffer.per_byte = ir::elements_per_byte(part->type);
+      buffer.strides = emitter.parameter_strides(*part, parts);
+      emitter.bind_buffer(part->name, std::move(buffer));
+    }
     ++arg;
   }
-  emitter.emit(program.body);
+  emitter.emit(state.parts.body);
   b.CreateRet(b.getInt32(0));
   return kernel;
 }
@@ -124,21 +132,30 @@ llvm::Function* make_kernel(ModuleState& state) {
 }  // namespace
 
 void emit_library(ModuleState& interface, const program::Dispatch& dispatch,
-                  std::span<ModuleState> variants) {
+                  std::vector<VariantStates>& variants) {
   interface.fail = make_fail(interface);
-  std::vector<llvm::Function*> kernels;
-  for (ModuleState& variant : variants) {
-    variant.fail = interface.fail;
-    variant.build_alias_scopes();
-    kernels.push_back(make_kernel(variant));
-    if (variant.error) return;
-  }
+  const auto kernel_of = [&](std::optional<ModuleState>& state) -> llvm::Function* {
+    if (!state) return nullptr;
+    state->fail = interface.fail;
+    state->build_alias_scopes();
+    llvm::Function* kernel = make_kernel(*state);
+    if (state->error && !interface.error) interface.error = state->error;
+    return kernel;
+  };
+  std::vector<Kernels> kernels;
+  for (VariantStates& variant : variants)
+    kernels.push_back({kernel_of(variant.whole), kernel_of(variant.plan), kernel_of(variant.run)});
+  if (interface.error) return;
   Entry(interface, dispatch, EntryKind::Run, {kernels, nullptr, {}}).emit();
   Entry(interface, dispatch, EntryKind::Query, {}).emit();
   const TextWriter writer = make_text_writer(interface);
   llvm::Function* table =
       Entry(interface, dispatch, EntryKind::Table, {{}, nullptr, writer}).emit();
   Entry(interface, dispatch, EntryKind::Explain, {{}, table, writer}).emit();
+  if (!dispatch.has_plan()) return;
+  Entry(interface, dispatch, EntryKind::PlanQuery, {}).emit();
+  Entry(interface, dispatch, EntryKind::Plan, {kernels, nullptr, {}}).emit();
+  Entry(interface, dispatch, EntryKind::RunPlanned, {kernels, nullptr, {}}).emit();
 }
 
 }  // namespace tilewright::llvm_wall

@@ -67,6 +67,7 @@ struct Buffer {
 struct ModuleState {
   ir::Context& context;
   const program::Program& program;
+  const program::Program parts;  // the same without complex types: what the kernel runs
   const program::Contract& contract;
   const TargetOptions& target;
   llvm::LLVMContext& llvm;
@@ -83,7 +84,7 @@ struct ModuleState {
     machine::Meaning meaning;
   };
   std::unordered_map<Symbol, std::optional<Described>> described = {};
-  std::string variant = {};  // its name, where the library has several
+  std::string variant = {};  // what tells it from others of the module: "row", "row.plan"
 
   std::string kernel_name() const {
     return std::string(program.name.text()) + (variant.empty() ? "" : "." + variant) + ".kernel";
@@ -109,8 +110,8 @@ class Emitter {
   llvm::IRBuilder<>& builder() { return b_; }
   void bind(Symbol name, Value value, std::optional<LaneIndex> index = {});
   void bind_buffer(Symbol name, Buffer buffer) { buffers_[name] = std::move(buffer); }
-  // Row-major strides of a parameter, whose rows begin at a byte.
-  std::vector<LaneIndex> parameter_strides(const program::Parameter& parameter);
+  // Row-major strides of a parameter, whose rows begin at a byte; its elements lie `step` apart.
+  std::vector<LaneIndex> parameter_strides(const program::Parameter& parameter, int step);
   // Row-major strides of these uniform extents.
   std::vector<LaneIndex> row_major(std::span<const Expr> extents);
 
@@ -118,9 +119,9 @@ class Emitter {
   Value evaluate(Expr expr);
   llvm::Value* evaluate_uniform(Expr expr);
 
-  // Index arithmetic that reports overflow in the i1 it accumulates, for sizes that a caller controls.
-  void check_overflow(llvm::Value* accumulated) { overflow_ = accumulated; }
-  llvm::Value* overflow() const { return overflow_; }
+  // A value by itself, outside of statements. `overflow`: where index arithmetic of sizes that a caller controls says
+  // that it left 64 bits.
+  llvm::Value* evaluate_alone(Expr expr, llvm::Value** overflow = nullptr);
 
   llvm::Value* call = nullptr;  // the call context
   llvm::Value* workspace = nullptr;  // the caller's, or this worker's slice

@@ -137,6 +137,41 @@ Result<Map> lexmax(Context& context, const Map& map, const Limits& limits) {
   return op.finish(result, map.space().in, map.space().out, "find the largest outputs of a map");
 }
 
+namespace {
+struct Collected {
+  Operation* op;
+  const MapSpace* space;
+  std::vector<std::string> names;
+  std::vector<Function> pieces;
+};
+}  // namespace
+
+static isl_stat collect(isl_set* set, isl_multi_aff* values, void* user) {
+  auto& all = *static_cast<Collected*>(user);
+  Function piece{Set(Space{all.space->params, all.space->in}), {}};
+  IslSet owned(set);
+  piece.domain = Set(piece.domain.space(), all.op->pieces_of(set, all.space->in));
+  for (std::size_t i = 0; i < all.space->out.size(); ++i) {
+    IslAff value(isl_multi_aff_get_at(values, static_cast<int>(i)));
+    piece.values.push_back(all.op->affine_of(value.get(), all.names));
+  }
+  isl_multi_aff_free(values);
+  all.pieces.push_back(std::move(piece));
+  return all.op->failed() ? isl_stat_error : isl_stat_ok;
+}
+
+Result<std::vector<Function>> lexmax_functions(Context& context, const Map& map,
+                                               const Limits& limits) {
+  Operation op(context, limits);
+  isl_pw_multi_aff* best = isl_map_lexmax_pw_multi_aff(op.to_isl(map));
+  Collected all{&op, &map.space(), map.space().params, {}};
+  all.names.insert(all.names.end(), map.space().in.begin(), map.space().in.end());
+  if (best != nullptr) isl_pw_multi_aff_foreach_piece(best, collect, &all);
+  isl_pw_multi_aff_free(best);
+  if (op.failed()) return op.failure("find the largest outputs of a map");
+  return std::move(all.pieces);
+}
+
 Result<bool> is_empty(Context& context, const Map& map, const Limits& limits) {
   Operation op(context, limits);
   IslMap isl(op.to_isl(map));

@@ -65,6 +65,14 @@ Result<Set> apply(Context&, const Set&, const Map&, const Limits& = {});
 Result<Map> lexmin(Context&, const Map&, const Limits& = {});
 Result<Map> lexmax(Context&, const Map&, const Limits& = {});
 
+// The outputs of the inputs in `domain`, as functions of them.
+struct Function {
+  Set domain;
+  std::vector<AffineExpr> values;
+};
+// `lexmax` in pieces whose domains are disjoint.
+Result<std::vector<Function>> lexmax_functions(Context&, const Map&, const Limits& = {});
+
 Result<bool> is_empty(Context&, const Map&, const Limits& = {});
 Result<bool> is_subset(Context&, const Map& inner, const Map& outer, const Limits& = {});
 Result<bool> is_equal(Context&, const Map&, const Map&, const Limits& = {});

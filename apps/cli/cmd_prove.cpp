@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `tilewright prove FILE.tw`: what a schedule makes of it, or a program that someone wrote or edited, proved to
+// compute the algorithm at all sizes; or the obligations that do not hold or are not shown.
+#include "apps/cli/verb.h"
+#include "apps/cli/work.h"
+#include "lowering/program/text.h"
+#include "lowering/proof/prove.h"
+
+namespace tilewright::cli {
+
+namespace {
+
+constexpr int kExitUnknown = 3;
+
+class Prove final : public Verb {
+ public:
+  void declare(Arguments& arguments) override {
+    stages_.declare_inputs(arguments);
+    arguments.option("-p,--program", program_, "FILE",
+                     "a .twp file to prove instead of a schedule");
+    arguments.flag("--explain", explain_, "print what every store is claimed to write");
+    arguments.flag("--progress", progress_, "say on standard error what is being followed");
+    arguments.flag("--json", json_, "print the report as JSON");
+  }
+
+  int run(Session& session) override {
+    if (!program_.empty() && !stages_.schedule.empty())
+      return session.usage("prove: --program and --schedule exclude each other");
+    Work work(session, stages_);
+    if (const int status = work.check_usage(); status != kExitOk) return status;
+    if (program_.empty() ? !work.load_and_lower("") : !work.load_algorithm() || !work.fix_extents())
+      return kExitDiagnostics;
+    if (!program_.empty() && !load_program(session, work)) return kExitDiagnostics;
+    const program::Program& program = program_.empty() ? work.program() : loaded_;
+    proof::ProveOptions options;
+    if (progress_)
+      options.progress = [&](std::string_view store, std::size_t pieces) {
+        session.note(std::string(store) + ": " + std::to_string(pieces) + " pieces\n");
+      };
+    const auto proof =
+        session.take(proof::prove(work.context(), work.algorithm(), program, options),
+                     program_source_ ? &*program_source_ : nullptr);
+    if (!proof) return kExitDiagnostics;
+    if (json_)
+      print_json(session, *proof);
+    else
+      print(session, *proof);
+    if (proof->verdict == proof::Verdict::Proved) return kExitOk;
+    return proof->verdict == proof::Verdict::Refuted ? kExitDiagnostics : kExitUnknown;
+  }
+
+ private:
+  bool load_program(Session& session, Work& work) {
+    auto source = session.take(read_source(program_));
+    if (!source) return false;
+    program_source_.emplace(*std::move(source));
+    auto parsed =
+        session.take(program::parse_program(work.context(), *program_source_), &*program_source_);
+    if (!parsed) return false;
+    loaded_ = *std::move(parsed);
+    return true;
+  }
+
+  void print(Session& session, const proof::Proof& proof) const {
+    std::string text;
+    if (explain_)
+      for (const proof::Claimed& claim : proof.claims)
+        text += claim.store + "\n    writes " + claim.value + "\n";
+    text += std::string(proof::verdict_text(proof.verdict)) + "\n";
+    for (const proof::Obligation& one : proof.obligations) {
+      text += "  " + std::string(proof::verdict_text(one.verdict)) + ": " +
+              std::string(proof::obligation_text(one.kind)) + ": " + one.subject + "\n";
+      if (!one.detail.empty()) text += "    " + one.detail + "\n";
+    }
+    session.print(text);
+  }
+
+  static void print_json(Session& session, const proof::Proof& proof) {
+    Json out = Json::object();
+    out.set("version", 1);
+    out.set("verdict", proof::verdict_text(proof.verdict));
+    Json obligations = Json::array();
+    for (const proof::Obligation& one : proof.obligations) {
+      Json row = Json::object();
+      row.set("kind", proof::obligation_text(one.kind));
+      row.set("verdict", proof::verdict_text(one.verdict));
+      row.set("subject", one.subject);
+      if (!one.detail.empty()) row.set("detail", one.detail);
+      obligations.push(std::move(row));
+    }
+    out.set("obligations", std::move(obligations));
+    Json claims = Json::array();
+    for (const proof::Claimed& one : proof.claims) {
+      Json row = Json::object();
+      row.set("store", one.store);
+      row.set("writes", one.value);
+      claims.push(std::move(row));
+    }
+    out.set("claims", std::move(claims));
+    session.print_json(out);
+  }
+
+  StageOptions stages_;
+  std::string program_;
+  bool explain_ = false;
+  bool progress_ = false;
+  bool json_ = false;
+  std::optional<Source> program_source_;
+  program::Program loaded_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_prove() { return std::make_unique<Prove>(); }
+
+}  // namespace tilewright::cli

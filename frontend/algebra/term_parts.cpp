@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Index terms taken apart, for those who have another form of them.
+#include <numeric>
+
+#include "frontend/algebra/nodes_wall.h"
+
+namespace tilewright::algebra {
+
+static std::optional<std::int64_t> small(const mpq_class& value) {
+  if (value.get_den() != 1 || !value.get_num().fits_slong_p()) return {};
+  return value.get_num().get_si();
+}
+
+std::optional<TermStore::Cell> TermStore::cell_of(Term term) const {
+  const Atom atom = impl_->single_atom(term);
+  if (atom == nullptr || atom->kind != AtomKind::Read) return {};
+  return Cell{atom->name, atom->args};
+}
+
+std::optional<Term> TermStore::unwrapped(ir::ScalarType type, Term term) const {
+  const Atom atom = impl_->single_atom(term);
+  if (atom == nullptr || atom->kind != AtomKind::Wrap || atom->type != type) return {};
+  return atom->args[0];
+}
+
+Term TermStore::decide(Term term,
+                       const std::function<std::optional<bool>(const Constraint&)>& decided) {
+  return impl_->rebuild(term, [&](Atom atom) -> Term {
+    if (atom->kind != AtomKind::AtLeast && atom->kind != AtomKind::Zero) return {};
+    const auto known = decided({atom->args[0], atom->kind == AtomKind::Zero});
+    return known ? integer(*known ? 1 : 0) : Term();
+  });
+}
+
+std::optional<std::vector<IndexPart>> TermStore::index_parts(Term term) {
+  if (!term->is_finite_form()) return {};
+  std::vector<IndexPart> out;
+  for (const Monomial& monomial : term->monomials) {
+    const auto coefficient = small(monomial.coefficient);
+    if (!coefficient || monomial.exponent || monomial.factors.size() > 1) return {};
+    if (monomial.factors.empty()) {
+      out.push_back({*coefficient, {}, 0});
+      continue;
+    }
+    const Factor& factor = monomial.factors[0];
+    if (factor.power != 1) return {};
+    if (factor.atom->kind == AtomKind::Variable || factor.atom->kind == AtomKind::Extent) {
+      out.push_back({*coefficient, impl_->of(factor.atom), 0});
+      continue;
+    }
+    if (factor.atom->kind != AtomKind::Floor) return {};
+    // The common denominator of what the floor is of.
+    mpz_class denominator = 1;
+    for (const Monomial& inner : factor.atom->args[0]->monomials)
+      mpz_lcm(denominator.get_mpz_t(), denominator.get_mpz_t(),
+              inner.coefficient.get_den().get_mpz_t());
+    if (!denominator.fits_slong_p()) return {};
+    out.push_back({*coefficient, impl_->scale(factor.atom->args[0], mpq_class(denominator)),
+                   denominator.get_si()});
+  }
+  return out;
+}
+
+}  // namespace tilewright::algebra

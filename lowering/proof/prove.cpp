@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/proof/prove.h"
+
+#include <algorithm>
+
+#include "frontend/ir/walk.h"
+
+#include "lowering/proof/claims.h"
+#include "lowering/proof/defined.h"
+
+namespace tilewright::proof {
+
+std::string_view verdict_text(Verdict verdict) {
+  constexpr std::string_view kTexts[] = {"proved", "refuted", "unknown"};
+  return kTexts[static_cast<int>(verdict)];
+}
+
+std::string_view obligation_text(ObligationKind kind) {
+  constexpr std::string_view kTexts[] = {"bounds", "initialised", "apart",   "written",
+                                         "value",  "defined",     "rounding"};
+  return kTexts[static_cast<int>(kind)];
+}
+
+namespace {
+
+class Prover {
+ public:
+  Prover(ir::Context& context, const ir::Algorithm& algorithm, const program::Program& program,
+         const ProveOptions& options, Statements statements)
+      : options_(options),
+        algorithm_(algorithm),
+        program_(program),
+        statements_(std::move(statements)),
+        translator_(context, terms_, statements_.extents()),
+        algorithm_terms_(context, terms_, algorithm),
+        claims_(context, statements_, polyhedra_, terms_, translator_, algorithm_terms_) {}
+
+  Result<Proof> run() {
+    TILEWRIGHT_TRY(bounds, out_of_bounds(statements_, polyhedra_));
+    TILEWRIGHT_CHECK_OK(faults(ObligationKind::Bounds, bounds));
+    TILEWRIGHT_TRY(races, conflicts(statements_, polyhedra_));
+    TILEWRIGHT_CHECK_OK(faults(ObligationKind::Apart, races));
+    TILEWRIGHT_CHECK_OK(claims_.find([&](std::size_t number, std::size_t pieces) {
+      if (options_.progress) options_.progress(line(number), pieces);
+    }));
+    TILEWRIGHT_CHECK_OK(initialised());
+    TILEWRIGHT_CHECK_OK(add_claims());
+    for (const Buffer& buffer : statements_.buffers)
+      if (buffer.kind == Buffer::Kind::Output || buffer.kind == Buffer::Kind::Inout)
+        TILEWRIGHT_CHECK_OK(output(buffer));
+    TILEWRIGHT_CHECK_OK(defined());
+    rounding();
+    out_.verdict = Verdict::Proved;
+    for (const Obligation& one : out_.obligations) {
+      if (one.verdict == Verdict::Refuted) out_.verdict = Verdict::Refuted;
+      if (one.verdict == Verdict::Unknown && out_.verdict == Verdict::Proved)
+        out_.verdict = Verdict::Unknown;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  std::string line(std::size_t statement) const {
+    return program::headline(statements_.list[statement].origin);
+  }
+
+  void add(ObligationKind kind, Verdict verdict, std::string subject, std::string detail = {}) {
+    out_.obligations.push_back({kind, verdict, std::move(subject), std::move(detail)});
+  }
+
+  Result<std::string> counterexample(const poly::Set& where) {
+    TILEWRIGHT_TRY(point, poly::smallest_point(polyhedra_, where));
+    return point ? point->text() : std::string("some sizes");
+  }
+
+  Result<Ok> faults(ObligationKind kind, const std::vector<Fault>& found) {
+    if (found.empty())
+      add(kind, Verdict::Proved, std::to_string(statements_.list.size()) + " stores");
+    for (const Fault& fault : found) {
+      TILEWRIGHT_TRY(at, counterexample(fault.where));
+      std::string subject = line(fault.first);
+      if (fault.second != fault.first) subject += " and " + line(fault.second);
+      add(kind, Verdict::Refuted, std::move(subject),
+          std::string(fault.buffer.text()) + " at " + at);
+    }
+    return Ok{};
+  }
+
+  Result<Ok> initialised() {
+    const std::size_t before = out_.obligations.size();
+    std::size_t reads = 0;
+    for (const Statement& one : statements_.list) {
+      for (std::size_t r = 0; r < one.reads.size(); ++r, ++reads) {
+        const poly::Set& unwritten = claims_.flows(one.number)[r].unwritten;
+        TILEWRIGHT_TRY(none, poly::is_empty(polyhedra_, unwritten));
+        if (none) continue;
+        TILEWRIGHT_TRY(at, counterexample(unwritten));
+        add(ObligationKind::Initialised, Verdict::Refuted, line(one.number),
+            std::string(one.reads[r].buffer.text()) + " at " + at);
+      }
+    }
+    if (out_.obligations.size() == before)
+      add(ObligationKind::Initialised, Verdict::Proved, std::to_string(reads) + " reads");
+    return Ok{};
+  }
+
+  Result<Ok> add_claims() {
+    for (const Statement& one : statements_.list) {
+      std::string text;
+      for (const Piece& piece : claims_.of(one.number).pieces) {
+        TILEWRIGHT_TRY(value, claims_.text(piece));
+        if (!text.empty()) text += "; ";
+        text += value;
+      }
+      const std::string& reason = claims_.of(one.number).reason;
+      if (!reason.empty()) text += " (" + reason + ")";
+      out_.claims.push_back({line(one.number), std::move(text)});
+    }
+    return Ok{};
+  }
+
+  Result<Ok> output(const Buffer& buffer) {
+    const std::string name(buffer.name.text());
+    const Reader reader = reader_of(statements_, buffer);
+    const ValueFlow value_flow(statements_, polyhedra_);
+    TILEWRIGHT_TRY(flow, value_flow.flow(reader));
+    TILEWRIGHT_TRY(all, poly::is_empty(polyhedra_, flow.unwritten));
+    if (!all) {
+      TILEWRIGHT_TRY(at, counterexample(flow.unwritten));
+      add(ObligationKind::Written, Verdict::Refuted, name, "at " + at);
+      return Ok{};
+    }
+    add(ObligationKind::Written, Verdict::Proved, name);
+    TILEWRIGHT_TRY(pieces, claims_.found_by(reader));
+    std::vector<Term> cell;
+    for (const Loop& loop : reader.loops) cell.push_back(translator_.variable(loop.name));
+    const Term right = algorithm_terms_.cell(tensor_of(buffer.name), cell);
+    for (const Piece& piece : pieces) {
+      TILEWRIGHT_TRY(left, claims_.term(piece));
+      Goal goal;
+      goal.where = piece.where;
+      goal.left = left;
+      goal.right = right;
+      TILEWRIGHT_TRY(state, claims_.prove(goal));
+      const bool holds = state == GoalState::Holds;
+      add(ObligationKind::Value, holds ? Verdict::Proved : Verdict::Unknown, name,
+          holds ? ""
+                : "the program stores " + terms_.print(left) + ", the algorithm says " +
+                      terms_.print(right) + ", where " + piece.where.text());
+    }
+    return Ok{};
+  }
+
+  // The output that goes into the storage of an argument.
+  Symbol tensor_of(Symbol argument) const {
+    for (const ir::TensorPart& output : algorithm_.output_tensors())
+      if (algorithm_.argument_of(output.name) == argument) return output.name;
+    return argument;
+  }
+
+  Result<Ok> defined() {
+    Defined facts(terms_, translator_, polyhedra_, algorithm_terms_);
+    std::size_t shown = 0;
+    for (const Condition& one : claims_.conditions()) {
+      TILEWRIGHT_TRY(holds, facts.holds(one));
+      shown += holds;
+      if (!holds)
+        add(ObligationKind::Defined, Verdict::Unknown, terms_.print(one.holds),
+            terms_.print(algorithm_terms_.expand(one.holds.term)) + " where " + one.where.text());
+    }
+    if (shown > 0)
+      add(ObligationKind::Defined, Verdict::Proved, std::to_string(shown) + " conditions");
+    if (terms_.limit_reached())
+      add(ObligationKind::Defined, Verdict::Unknown, "a term grew too large");
+    return Ok{};
+  }
+
+  // Terms are over the reals, so a float that loses bits is a question of its own: it is the algorithm's own
+  // rounding where the store writes a cell of that type.
+  void rounding() {
+    std::size_t narrowed = 0;
+    const std::size_t before = out_.obligations.size();
+    for (const Statement& one : statements_.list) {
+      ir::walk(one.value, [&](Expr expr) {
+        const auto* cast = expr.as<ir::Cast>();
+        if (cast == nullptr || !ir::is_float(expr.type()) || !ir::is_float(cast->value.type()))
+          return;
+        const ir::TypeInfo& from = ir::type_info(cast->value.type());
+        const ir::TypeInfo& to = ir::type_info(expr.type());
+        if (to.mantissa_bits >= from.mantissa_bits && to.exponent_bits >= from.exponent_bits)
+          return;
+        ++narrowed;
+        if (expr == one.value && writes_cells_of(one, expr.type())) return;
+        add(ObligationKind::Rounding, Verdict::Unknown, line(one.number),
+            "a value of " + std::string(from.text) + " is rounded to " + std::string(to.text) +
+                ", which the algorithm does not do there");
+      });
+    }
+    if (narrowed > 0 && out_.obligations.size() == before)
+      add(ObligationKind::Rounding, Verdict::Proved, std::to_string(narrowed) + " conversions");
+  }
+
+  bool writes_cells_of(const Statement& one, ir::ScalarType type) {
+    const std::vector<Piece>& pieces = claims_.of(one.number).pieces;
+    return std::all_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
+      if (!piece.value) return false;
+      const auto cell = terms_.cell_of(piece.value);
+      return cell && algorithm_.type_of(cell->tensor) == type;
+    });
+  }
+
+  const ProveOptions& options_;
+  const ir::Algorithm& algorithm_;
+  const program::Program& program_;
+  Statements statements_;
+  poly::Context polyhedra_;
+  TermStore terms_;
+  Translator translator_;
+  AlgorithmTerms algorithm_terms_;
+  Claims claims_;
+  Proof out_;
+};
+
+}  // namespace
+
+Result<Proof> prove(ir::Context& context, const ir::Algorithm& algorithm,
+                    const program::Program& program, const ProveOptions& options) {
+  TILEWRIGHT_TRY(statements, statements_of(context, program));
+  return Prover(context, algorithm, program, options, std::move(statements)).run();
+}
+
+}  // namespace tilewright::proof

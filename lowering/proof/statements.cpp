@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One walk over a Program that keeps what holds on the way: loops, conditions, scalars, time.
+#include "lowering/proof/statements.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "frontend/ir/text.h"
+#include "frontend/ir/walk.h"
+#include "schedules/polyhedra/index.h"
+
+namespace tilewright::proof {
+
+namespace {
+
+using poly::BasicSet;
+using poly::Region;
+using program::LoopKind;
+using program::Stmt;
+
+AffineExpr variable(std::string_view name) { return AffineExpr::variable(name); }
+
+class Walk {
+ public:
+  Walk(ir::Context& context, const program::Program& program)
+      : context_(context), program_(program) {}
+
+  Result<Statements> run() {
+    for (const ir::ExtentDecl& extent : program_.extents) params_.emplace_back(extent.name.text());
+    TILEWRIGHT_CHECK_OK(add_sizes());
+    for (const program::Parameter& parameter : program_.parameters) {
+      using Kind = Buffer::Kind;
+      const Kind kind = parameter.is_inout    ? Kind::Inout
+                        : parameter.is_output ? Kind::Output
+                                              : Kind::Input;
+      TILEWRIGHT_CHECK_OK(add_buffer(parameter.name, parameter.type, parameter.shape, kind));
+    }
+    TILEWRIGHT_CHECK_OK(statement(program_.body));
+    return std::move(out_);
+  }
+
+ private:
+  Failure refuse(std::string what, std::string remedy) const {
+    return fail(Code::ProofUnknown, Span{}, std::move(what), std::move(remedy));
+  }
+  Failure not_affine(std::string_view what, Expr expr) const {
+    return refuse("the proof cannot follow " + std::string(what) + " `" + ir::print(expr) +
+                      "`: it is not affine in loop variables and sizes",
+                  "split by literals, or read data that an input holds");
+  }
+
+  Result<Ok> add_sizes() {
+    BasicSet ranges;
+    for (const ir::ExtentDecl& extent : program_.extents) {
+      const AffineExpr size = variable(extent.name.text());
+      ranges.at_least(size, AffineExpr(std::max<std::int64_t>(extent.min, 0)));
+      if (extent.max) ranges.at_least(AffineExpr(*extent.max), size);
+      if (extent.multiple_of > 1)
+        ranges.equal(poly::modulo(size, extent.multiple_of), AffineExpr());
+    }
+    Region allowed{{ranges}, true};
+    for (Expr requirement : program_.requirements)
+      allowed = meet(allowed, poly::region_of(requirement));
+    out_.sizes = poly::Set(poly::Space{params_, {}}, std::move(allowed.pieces));
+    return Ok{};
+  }
+
+  Result<Ok> add_buffer(Symbol name, ir::ScalarType type, std::span<const Expr> extents,
+                        Buffer::Kind kind) {
+    Buffer buffer;
+    buffer.name = name;
+    buffer.type = type;
+    buffer.kind = kind;
+    buffer.loops = loops_;
+    buffer.num_loops = loops_.size();
+    Region region = region_;
+    poly::Space space{params_, names(loops_)};
+    for (std::size_t d = 0; d < extents.size(); ++d) {
+      const Expr extent = substituted(extents[d]);
+      buffer.extents.push_back(extent);
+      space.dims.push_back("d" + std::to_string(d));
+      if (!poly::index_cases(extent)) return not_affine("the size", extents[d]);
+      region = meet(region, poly::range_region(space.dims.back(), {}, extent));
+    }
+    if (!region.exact)
+      return refuse("too many cases lead to `" + std::string(name.text()) + "`",
+                    "split the Program");
+    buffer.cells = poly::Set(std::move(space), std::move(region.pieces));
+    out_.buffers.push_back(std::move(buffer));
+    return Ok{};
+  }
+
+  static std::vector<std::string> names(const std::vector<Loop>& loops) {
+    std::vector<std::string> out;
+    for (const Loop& loop : loops) out.push_back(loop.name);
+    return out;
+  }
+
+  Expr substituted(Expr expr) const {
+    return scalars_.empty() ? expr : ir::substitute(context_, expr, scalars_);
+  }
+
+  Result<Ok> statement(Stmt stmt) {
+    if (!stmt) return Ok{};
+    if (const auto* block = stmt.as<program::Block>()) {
+      for (Stmt child : block->body) TILEWRIGHT_CHECK_OK(statement(child));
+      return Ok{};
+    }
+    if (const auto* loop = stmt.as<program::For>()) return for_loop(*loop);
+    if (const auto* branch = stmt.as<program::If>()) return branches(*branch);
+    if (const auto* let = stmt.as<program::Let>()) return scalar(stmt, *let);
+    if (const auto* ring = stmt.as<program::Ring>()) return ring_of(*ring);
+    if (const auto* alloc = stmt.as<program::Alloc>()) {
+      TILEWRIGHT_CHECK_OK(
+          add_buffer(alloc->buffer, alloc->type,
+                     std::span<const Expr>(alloc->extents.begin(), alloc->extents.size()),
+                     Buffer::Kind::Local));
+      return statement(alloc->body);
+    }
+    if (const auto* store = stmt.as<program::Store>())
+      return add(stmt, store->buffer,
+                 std::span<const Expr>(store->indices.begin(), store->indices.size()),
+                 store->value);
+    if (stmt.as<program::Prefetch>()) return Ok{};
+    return refuse("the proof cannot follow `" + program::headline(stmt) + "` yet",
+                  "state the Program for one thread of a host");
+  }
+
+  // A position of its own for what follows, within the innermost serial loop.
+  Result<Ok> for_loop(const program::For& loop) {
+    const Region outer = region_;
+    const std::string name(loop.var.text());
+    const Expr lower = substituted(loop.lower);
+    const Expr upper = substituted(loop.upper);
+    if (!poly::index_cases(lower)) return not_affine("the bound", loop.lower);
+    if (!poly::index_cases(upper)) return not_affine("the bound", loop.upper);
+    region_ = meet(region_, poly::range_region(name, lower, upper));
+    loops_.push_back({name, loop.loop});
+    // Lanes do each statement together: the lane comes last, after all positions inside.
+    const int number = static_cast<int>(loops_.size()) - 1;
+    const bool lane = loop.loop == LoopKind::Vector;
+    const std::size_t depth = time_.size();
+    if (lane)
+      lanes_.push_back(number);
+    else {
+      time_.push_back({next_++, -1});
+      time_.push_back({0, number});
+    }
+    const int outer_next = next_;
+    if (!lane) next_ = 0;
+    TILEWRIGHT_CHECK_OK(statement(loop.body));
+    if (lane)
+      lanes_.pop_back();
+    else
+      next_ = outer_next;
+    time_.resize(depth);
+    loops_.pop_back();
+    region_ = outer;
+    return Ok{};
+  }
+
+  Result<Ok> branches(const program::If& branch) {
+    const Region outer = region_;
+    const Expr condition = substituted(branch.condition);
+    const Region holds = poly::region_of(condition, true);
+    const Region fails = poly::region_of(condition, false);
+    if (!holds.exact || !fails.exact) return not_affine("the condition", branch.condition);
+    region_ = meet(outer, holds);
+    TILEWRIGHT_CHECK_OK(statement(branch.then_body));
+    region_ = meet(outer, fails);
+    TILEWRIGHT_CHECK_OK(statement(branch.else_body));
+    region_ = outer;
+    return Ok{};
+  }
+
+  Result<Ok> scalar(Stmt stmt, const program::Let& let) {
+    const Expr value = substituted(let.value);
+    const bool affine = let.value.type() == ir::ScalarType::Index && poly::index_cases(value);
+    if (affine) {
+      scalars_[let.var] = value;
+    } else {
+      TILEWRIGHT_CHECK_OK(add_buffer(let.var, let.value.type(), {}, Buffer::Kind::Local));
+      TILEWRIGHT_CHECK_OK(add(stmt, let.var, {}, let.value));
+      scalars_[let.var] = context_.read(let.var, {}, let.value.type());
+    }
+    TILEWRIGHT_CHECK_OK(statement(let.body));
+    scalars_.erase(let.var);
+    return Ok{};
+  }
+
+  Result<Ok> ring_of(const program::Ring& ring) {
+    const Expr use = substituted(ring.use);
+    const Expr depth = context_.index(ring.depth);
+    scalars_[ring.slot] = context_.floor_mod(use, depth);
+    scalars_[ring.phase] = context_.floor_div(use, depth);
+    TILEWRIGHT_CHECK_OK(statement(ring.body));
+    scalars_.erase(ring.slot);
+    scalars_.erase(ring.phase);
+    return Ok{};
+  }
+
+  Result<Ok> add(Stmt stmt, Symbol buffer, std::span<const Expr> indices, Expr value) {
+    if (!region_.exact)
+      return refuse("too many cases lead to `" + program::headline(stmt) + "`",
+                    "split the Program");
+    Statement one;
+    one.number = out_.list.size();
+    one.origin = stmt;
+    one.buffer = buffer;
+    one.value = substituted(value);
+    one.loops = loops_;
+    one.domain = poly::Set(poly::Space{params_, names(loops_)}, region_.pieces);
+    one.time = time_;
+    one.time.push_back({next_++, -1});
+    for (int lane : lanes_) one.time.push_back({0, lane});
+    if (const auto* store = stmt.as<program::Store>()) {
+      one.marked = store->origin;
+      for (Expr index : store->point) one.mark.push_back(substituted(index));
+    }
+    TILEWRIGHT_CHECK_OK(cell_of(indices, one.cell));
+    TILEWRIGHT_CHECK_OK(reads_of(one, one.value, region_));
+    out_.list.push_back(std::move(one));
+    return Ok{};
+  }
+
+  Result<Ok> cell_of(std::span<const Expr> indices, std::vector<AffineExpr>& cell) const {
+    for (Expr index : indices) {
+      const auto affine = poly::affine_of(substituted(index));
+      if (!affine) return not_affine("the index", index);
+      cell.push_back(*affine);
+    }
+    return Ok{};
+  }
+
+  // Only the arm of a `select` that is chosen is evaluated.
+  Result<Ok> reads_of(Statement& one, Expr expr, const Region& region) const {
+    if (const auto* read = expr.as<ir::Read>()) {
+      Access access{read->tensor, {}, expr, poly::Set(one.domain.space(), region.pieces)};
+      TILEWRIGHT_CHECK_OK(
+          cell_of(std::span<const Expr>(read->indices.begin(), read->indices.size()), access.cell));
+      one.reads.push_back(std::move(access));
+      return Ok{};
+    }
+    if (const auto* select = expr.as<ir::Select>()) {
+      TILEWRIGHT_CHECK_OK(reads_of(one, select->condition, region));
+      const Region holds = poly::region_of(select->condition, true);
+      const Region fails = poly::region_of(select->condition, false);
+      const bool exact = holds.exact && fails.exact;
+      TILEWRIGHT_CHECK_OK(reads_of(one, select->then_value, exact ? meet(region, holds) : region));
+      return reads_of(one, select->else_value, exact ? meet(region, fails) : region);
+    }
+    Result<Ok> done = Ok{};
+    ir::for_each_child(expr, [&](Expr child) {
+      if (done.ok()) done = reads_of(one, child, region);
+    });
+    return done;
+  }
+
+  ir::Context& context_;
+  const program::Program& program_;
+  std::vector<std::string> params_;
+  std::vector<Loop> loops_;
+  std::vector<TimeStep> time_;
+  std::vector<int> lanes_;
+  int next_ = 0;
+  Region region_ = Region::everywhere();
+  ir::Substitution scalars_;
+  Statements out_;
+};
+
+}  // namespace
+
+const Buffer* Statements::find(Symbol name) const {
+  for (const Buffer& buffer : buffers)
+    if (buffer.name == name) return &buffer;
+  return nullptr;
+}
+
+Result<Statements> statements_of(ir::Context& context, const program::Program& program) {
+  return Walk(context, program).run();
+}
+
+std::vector<Before> before(const Moment& a, const Moment& b) {
+  std::vector<Before> out;
+  BasicSet same;
+  const auto value = [](const Moment& moment, const TimeStep& step) {
+    if (step.loop < 0) return AffineExpr(step.position);
+    return variable(moment.loops[static_cast<std::size_t>(step.loop)].name +
+                    std::string(moment.suffix));
+  };
+  for (std::size_t i = 0; i < std::min(a.time.size(), b.time.size()); ++i) {
+    const AffineExpr x = value(a, a.time[i]);
+    const AffineExpr y = value(b, b.time[i]);
+    if (x == y) continue;
+    if (x.is_constant() && y.is_constant()) {
+      if (x.constant() < y.constant()) out.push_back({i, a.time[i].position, same});
+      return out;
+    }
+    BasicSet piece = same;
+    out.push_back({i, -1, piece.less(x, y)});
+    same.equal(x, y);
+  }
+  return out;
+}
+
+}  // namespace tilewright::proof

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The statements of a Program: each store with its instances, its time and the cells that it reads and
+// writes, as sets that are quasi-affine in loop variables and extents (docs/decisions/proof.md). A `let` of
+// a value is a store to a cell of its own. Laws: the domain of a statement holds an instance if and only if a
+// run executes it; times of two instances compare as the interpreter executes them, for any order of
+// `parallel` iterations where no two of those conflict. What is not quasi-affine, or has no sequential
+// meaning yet, is refused with its place.
+// Tests: tests/unit/lowering/proof/flow_test.cpp (against a traced run of the interpreter).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "frontend/base/result.h"
+#include "lowering/program/program.h"
+#include "schedules/polyhedra/set.h"
+
+namespace tilewright::proof {
+
+using ir::Expr;
+using poly::AffineExpr;
+
+// One component of a time: a position among statements, or the value of a loop (its number, outermost 0).
+struct TimeStep {
+  int position = 0;
+  int loop = -1;
+  friend bool operator==(const TimeStep&, const TimeStep&) = default;
+};
+
+struct Loop {
+  std::string name;  // of the variable: unique in a Program
+  program::LoopKind kind = program::LoopKind::Serial;
+};
+
+// A cell that a statement reads.
+struct Access {
+  Symbol buffer;
+  std::vector<AffineExpr> cell;  // over the loops of the statement and extents
+  Expr read;  // where it stands in the value
+  poly::Set points;  // the instances that evaluate it: under its `select`s
+};
+
+struct Statement {
+  std::size_t number = 0;
+  program::Stmt origin;  // the store or let
+  Symbol buffer;
+  std::vector<AffineExpr> cell;
+  Expr value;  // names of the Program, quasi-affine `let`s replaced
+  std::vector<Loop> loops;  // outermost first
+  poly::Set domain;  // parameters: extents; dimensions: the loops
+  std::vector<TimeStep> time;
+  std::vector<Access> reads;
+  // What the store says that it writes: a cell of the algorithm. A hint.
+  Symbol marked;
+  std::vector<Expr> mark;
+
+  Statement() : domain(poly::Space{}) {}
+};
+
+// A tensor, an `alloc` or a value of a `let`.
+struct Buffer {
+  Symbol name;
+  ir::ScalarType type = ir::ScalarType::F32;
+  std::size_t num_loops = 0;  // that stand around it: each of their instances has its own cells
+  std::vector<Loop> loops;
+  std::vector<Expr> extents;
+  poly::Set cells;  // parameters: extents; dimensions: those loops, then `d0`, `d1`, ...
+  enum class Kind : std::uint8_t { Input, Output, Inout, Local } kind = Kind::Local;
+
+  Buffer() : cells(poly::Space{}) {}
+};
+
+struct Statements {
+  std::vector<Statement> list;  // in the order of the text
+  std::vector<Buffer> buffers;
+  poly::Set sizes;  // that the Program allows; no dimensions
+
+  Statements() : sizes(poly::Space{}) {}
+  const Buffer* find(Symbol name) const;
+  std::vector<std::string> extents() const { return sizes.space().params; }
+};
+
+Result<Statements> statements_of(ir::Context& context, const program::Program& program);
+
+// A time, and what is appended to the loop variables of its instance.
+struct Moment {
+  const std::vector<TimeStep>& time;
+  const std::vector<Loop>& loops;
+  std::string_view suffix;
+};
+// One way for `a` to be before `b`: all steps before `decided` agree. The larger `decided`, the later `a` is among
+// all that are before `b`; among those with the same `decided`, one that stands at a larger `position` there
+// is later; -1 where a loop decides.
+struct Before {
+  std::size_t decided = 0;
+  int position = -1;
+  poly::BasicSet condition;
+};
+std::vector<Before> before(const Moment& a, const Moment& b);
+
+}  // namespace tilewright::proof
