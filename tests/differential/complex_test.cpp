@@ -65,7 +65,8 @@ class ComplexAlgorithms : public ::testing::Test {
     auto parsed = ir::parse_algorithm(context_, source);
     ASSERT_TRUE(parsed.ok()) << render(parsed.diagnostics(), &source);
     algorithm_ = *parsed;
-    Batch batch(targets, {all_compilers()[0], all_compilers()[1]}, tally_);
+    Batch batch(targets, {all_compilers(Optimise::Users)[0], all_compilers(Optimise::Users)[1]},
+                tally_);
     for (const char* directives : schedules) {
       auto subject = lowered(directives);
       ASSERT_TRUE(subject);
