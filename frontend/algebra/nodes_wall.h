@@ -177,6 +177,7 @@ struct TermStore::Impl {
 
   // --- term_equal.cpp
   Term clear_denominators(Term a);
+  Equality equal_as_they_are(Term a, Term b);
 
   // --- conditions
   void require(Condition condition, Term term, Term unless = {});

@@ -102,7 +102,8 @@ enum class Verdict : std::uint8_t {
 struct Equality {
   Verdict verdict = Verdict::NotShown;
   std::vector<SameSets> sets;
-  Term difference;  // of NotShown: the rest of left - right
+  // Of NotShown: the rest of left - right; null if they are infinite under other conditions.
+  Term difference;
 };
 
 // The pattern with `values` for its free variables, times `factor`, is the term.

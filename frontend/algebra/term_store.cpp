@@ -305,8 +305,10 @@ Term TermStore::Impl::add(Term a, Term b) {
     }
     if (special[kNegInf] && special[kPosInf])
       require(Condition::Never, guard(special[kNegInf], special[kPosInf]));
-    if (a->special[kNegInf]) require_finite(finite_part(b));
-    if (b->special[kNegInf]) require_finite(finite_part(a));
+    if (a->special[kNegInf]) require_below_infinity(finite_part(b));
+    if (b->special[kNegInf]) require_below_infinity(finite_part(a));
+    if (a->special[kPosInf]) require_finite(finite_part(b));
+    if (b->special[kPosInf]) require_finite(finite_part(a));
     Term sum = add(finite_part(a), finite_part(b));
     for (Term condition : special)
       if (condition) sum = guard(store.negation(condition), sum);

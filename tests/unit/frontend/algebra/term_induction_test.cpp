@@ -132,6 +132,29 @@ TEST_F(Flash, ExitByQuotient) {
   EXPECT_FALSE(terms.agree(other, out));
 }
 
+// The last tile is cut off at T: the domains of both folds are what must be shown, the denominator's too.
+TEST_F(Flash, ExitWithATail) {
+  const Term last = reference(variable("n"));
+  const Term high = store.multiply(store.integer(4), variable("n"));
+  const auto cut = [&](const std::function<Term(Term)>& body) {
+    const Term t = store.fresh_variable();
+    Conjunction where = between(zero, t, extent("T"));
+    where.push_back({plus(minus(high, t), -1), false});
+    return store.sum({{t}, {where}}, body(t));
+  };
+  const auto e = [&](Term t) { return store.exp(minus(score(t), last)); };
+  const auto ev = [&](Term t) { return times(e(t), read("v", {t, variable("d")})); };
+  const Term quotient = store.divide(cut(ev), cut(e));
+  const Term out = store.divide(o(extent("T"), last), l(extent("T"), last));
+  const Equality equal = store.equal(quotient, out);
+  ASSERT_EQ(equal.verdict, Verdict::IfSameSets);
+  EXPECT_EQ(equal.sets.size(), 2U);
+  EXPECT_FALSE(is_refused(equal));
+  // Of the denominator another body.
+  const Term wrong = store.divide(cut(ev), cut([&](Term t) { return store.exp(score(t)); }));
+  EXPECT_TRUE(is_refused(store.equal(wrong, out)));
+}
+
 TEST_F(Flash, SaysThatTheReferenceMustBeFinite) {
   store.take_obligations();
   l(tile, reference(j));
