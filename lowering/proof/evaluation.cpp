@@ -183,6 +183,10 @@ Result<std::vector<Piece>> Evaluation::found(const Reader& reader, const Flow& f
     piece.value = tools_.algorithm.cell(reader.access.buffer, cell);
     out.push_back(std::move(piece));
   }
+  if (out.size() > 1) {
+    TILEWRIGHT_TRY(folds, united(std::move(out)));
+    out = std::move(folds);
+  }
   // What is a partial fold of its store may be a whole one here.
   for (Piece& piece : out) TILEWRIGHT_CHECK_OK(recognise(piece));
   if (out.size() < 2) return out;
@@ -280,6 +284,8 @@ Result<Expr> Evaluation::decided(Expr expr, const Set& where) {
 
 Term Evaluation::plain(Expr expr, const Situation& situation) {
   algebra::Leaves leaves;
+  // What the Program computes on the way must have a value.
+  leaves.must_be_defined = true;
   leaves.read = [&](const ir::Read& read, std::span<const Term>) -> Term {
     const auto found = situation.reads.find(&read);
     if (found == situation.reads.end() || !found->second.value) return tools_.terms.unknown({});

@@ -145,7 +145,34 @@ Result<bool> Evaluation::sum_parts(Expr expr, const Situation& situation, const 
   std::vector<Term> coefficients(folds.size(), tools_.terms.integer(0));
   const auto rest = take_linear(whole, shape.target->type, coefficients);
   if (!rest) return false;
-  tools_.note(situation.where);
+  // What was asked of the names is asked of the folds; one without points is 0.
+  for (algebra::Obligation one : tools_.terms.take_obligations()) {
+    std::optional<Failure> failure;
+    std::set<std::int64_t> used;
+    const auto written = [&](std::int64_t id, std::span<const Term>) -> Term {
+      if (id >= 0) return {};
+      used.insert(id);
+      Piece piece;
+      piece.where = situation.where;
+      piece.fold = *folds[static_cast<std::size_t>(-id - 1)];
+      auto value = term(piece);
+      if (!value.ok()) failure = Failure{value.diagnostics()};
+      return value.ok() ? *value : Term();
+    };
+    one.term = tools_.terms.inline_values(one.term, written);
+    if (one.unless_empty) one.unless_empty = tools_.terms.inline_values(one.unless_empty, written);
+    if (one.when) one.when = tools_.terms.inline_values(one.when, written);
+    if (failure) return *failure;
+    Set where = situation.where;
+    if (used.size() == 1) {
+      const FoldValue& fold = *folds[static_cast<std::size_t>(-*used.begin() - 1)];
+      TILEWRIGHT_TRY(inside, poly::intersect(tools_.polyhedra, fold.points,
+                                             lifted(where, fold.bound), tools_.limits));
+      TILEWRIGHT_TRY(some, somewhere(inside, fold.bound));
+      where = std::move(some);
+    }
+    tools_.conditions.push_back({std::move(where), std::move(one)});
+  }
   for (std::size_t i = 0; i < folds.size(); ++i) {
     const Set where = lifted(situation.where, shape.bound);
     TILEWRIGHT_TRY(points,
