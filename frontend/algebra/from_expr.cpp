@@ -186,7 +186,7 @@ class Reader {
     std::vector<Term> args;
     for (Expr arg : node.args) args.push_back(read(arg));
     const ScalarType of = node.args[0].type();
-    if (of == ScalarType::Bool && ir::op_info(node.op).rule == ir::TypeRule::Compare)
+    if (of == ScalarType::Bool && ir::is_comparison(node.op))
       return compare_truths(node.op, args[0], args[1]);
     if (leaves_.must_be_defined && ir::is_float(of)) require_defined(node.op, args);
     const Term out = operation(node.op, of, args);

@@ -137,7 +137,7 @@ std::size_t choose(const Dispatch& dispatch, const ir::Bindings& sizes) {
 
 const ir::Op* as_comparison(Expr condition) {
   const auto* op = condition.as<ir::Op>();
-  if (!op || ir::op_info(op->op).rule != ir::TypeRule::Compare) return nullptr;
+  if (!op || !ir::is_comparison(op->op)) return nullptr;
   return op->args[0].type() == ScalarType::Index ? op : nullptr;
 }
 
