@@ -7,7 +7,8 @@ namespace tilewright::checker {
 
 namespace {
 
-constexpr Name kSpaces = "workspace stack register shared tensor scratchpad accumulator global";
+constexpr Name kSpaces =
+    "workspace stack register shared tensor scratchpad accumulator global plan";
 
 }  // namespace
 
@@ -15,6 +16,8 @@ void Reader::declarations(Program& out) {
   while (true) {
     may_read_ = false;
     const bool is_inout = at("inout") && is(peek(2), ":");
+    const bool is_const = at("const") && is(peek(1), "input");
+    if (is_const) next();
     if (accept("extent")) {
       out.extents.push_back(extent());
       bind(out.extents.back().name, {What::Extent, kIndex});
@@ -27,6 +30,7 @@ void Reader::declarations(Program& out) {
       Tensor made = tensor_type(name);
       made.is_output = is_output;
       made.is_inout = is_inout;
+      made.is_const = is_const;
       if (!is_output) facts(made);
       bind(name, {What::Tensor, made.type, made.shape.size(), is_output});
       out.parameters.push_back(std::move(made));

@@ -148,9 +148,7 @@ class Generator {
       case 1:
         if (nest.at) attempt(Ring{nest.name, between(1, 4)});
         return;
-      case 2:
-        if (nest.stage) attempt(Async{nest.name});
-        return;
+      case 2: return async();
       case 3:
         if (nest.at) attempt(Keep{nest.name, {}, static_cast<tree::Space>(between(2, 5))});
         return;
@@ -158,6 +156,16 @@ class Generator {
       case 5: return set();
       default: return table();
     }
+  }
+
+  // Copies are few among the nests, so one is made first.
+  void async() {
+    stage();
+    std::vector<Symbol> copies;
+    for (const tree::Nest& n : tree().nests)
+      if (n.stage) copies.push_back(n.name);
+    for (Symbol copy : copies)
+      if (attempt(Async{copy})) return;
   }
 
   void kernel() {

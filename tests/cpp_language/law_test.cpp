@@ -53,7 +53,7 @@ TEST(CppLanguage, TheBatchHasEveryOperationMonoidAndType) {
 }
 
 TEST(CppLanguage, BlocksOfThePageHaveTheTextBesideThem) {
-  ASSERT_EQ(generated::documented().size(), 5U);
+  ASSERT_EQ(generated::documented().size(), 6U);
   expect_their_texts(generated::documented());
 }
 

@@ -114,7 +114,7 @@ class Agreement {
 
 TEST(CheckerAgrees, WithTheProverOnBuiltPrograms) {
   std::size_t programs = 0, statements = 0, reads = 0;
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
     const Built one = built(seed);
     if (!one) continue;
     Agreement agreement(one.program);

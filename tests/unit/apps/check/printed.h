@@ -24,7 +24,11 @@ class Printed {
     for (const Extent& e : p.extents) line("extent " + extent(e));
     for (Ref r : p.requirements) line("requires " + print(r));
     for (const Tensor& t : p.parameters)
-      line((t.is_inout ? "inout " : t.is_output ? "output " : "input ") + tensor(t));
+      line((t.is_const    ? "const input "
+            : t.is_inout  ? "inout "
+            : t.is_output ? "output "
+                          : "input ") +
+           tensor(t));
     for (const Algorithm& a : p.intrinsics) algorithm(a, a.is_library ? "library " : "intrinsic ");
     body(p.body);
     close();

@@ -24,16 +24,33 @@ std::string again(const std::string& text, bool is_program) {
   }
 }
 
+// Complex numbers are taken apart before `build`: the checker has no words for them, and says so.
+bool is_refused(const std::string& text, bool is_program) {
+  const bool complex = text.find("c64") != std::string::npos ||
+                       text.find("c128") != std::string::npos ||
+                       text.find("complex(") != std::string::npos;
+  if (complex) {
+    EXPECT_NE(again(text, is_program), text);
+  }
+  return complex;
+}
+
 TEST(CheckerReads, EveryAlgorithmOfTheRepository) {
   const std::vector<std::string> texts = algorithm_texts();
   EXPECT_GT(texts.size(), 60U);
-  for (const std::string& text : texts) ASSERT_EQ(again(text, false), text);
+  for (const std::string& text : texts) {
+    if (is_refused(text, false)) continue;
+    ASSERT_EQ(again(text, false), text);
+  }
 }
 
 TEST(CheckerReads, EveryProgramOfTheRepository) {
   const std::vector<std::string> texts = program_texts();
   EXPECT_GT(texts.size(), 40U);
-  for (const std::string& text : texts) ASSERT_EQ(again(text, true), text);
+  for (const std::string& text : texts) {
+    if (is_refused(text, true)) continue;
+    ASSERT_EQ(again(text, true), text);
+  }
 }
 
 TEST(CheckerReads, RandomAlgorithms) {
@@ -43,6 +60,7 @@ TEST(CheckerReads, RandomAlgorithms) {
     options.max_depth = seed % 5 == 0 ? 7 : 4;
     options.defined = seed % 3 != 0;
     const std::string text = ir::print(ir::random_algorithm(context, seed, options));
+    if (is_refused(text, false)) continue;
     ASSERT_EQ(again(text, false), text) << seed;
   }
 }
@@ -51,13 +69,14 @@ TEST(CheckerReads, RandomProgramsOfEveryStatement) {
   for (unsigned seed = 0; seed < 2000; ++seed) {
     ir::Context context;
     const std::string text = program::print(ProgramMaker(context, seed).make());
+    if (is_refused(text, true)) continue;
     ASSERT_EQ(again(text, true), text) << seed;
   }
 }
 
 TEST(CheckerReads, ProgramsThatAreBuilt) {
   int read = 0;
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < 220; ++seed) {
     const Built one = built(seed);
     if (!one) continue;
     ASSERT_EQ(again(one.algorithm, false), one.algorithm) << seed;

@@ -30,6 +30,8 @@ double function(const std::string& name, std::span<const double> args, bool* kno
   bool undefined = false;
   if (const auto of = name.find(" of "); of != std::string::npos) {
     const ir::ScalarType type = *type_after(" of ");
+    if (ir::is_complex(type)) *known = false;
+    if (ir::is_complex(type)) return 0;
     for (int op = 0; op < ir::kNumOps; ++op) {
       if (ir::kOpInfo[op].text != name.substr(0, of)) continue;
       ir::Scalar in[3] = {};
