@@ -67,6 +67,22 @@ std::vector<Expr> children(Expr root) {
   return out;
 }
 
+// With these children, in the order of children(). Not ir::rebuild, which tells them apart by value alone.
+Expr with_children(ir::Context& context, Expr root, const std::vector<Expr>& parts) {
+  return ir::visit(root,
+                   ir::Overloaded{
+                       [&](const ir::Read& n) { return context.read(n.tensor, parts, n.type); },
+                       [&](const ir::Op& n) { return context.op(n.op, parts); },
+                       [&](const ir::Select&) {
+                         return context.select(parts[0], parts[1], parts[2]);
+                       },
+                       [&](const ir::Cast& n) { return context.cast(n.type, parts[0]); },
+                       [&](const ir::Saturate& n) { return context.saturate(n.type, parts[0]); },
+                       [&](const ir::RoundTo& n) { return context.round_to(n.grid, parts[0]); },
+                       [&](const auto&) { return root; },  // no children, or not of a Program
+                   });
+}
+
 }  // namespace
 
 std::vector<Site> sites_of(ir::Context& context, const program::Program& program) {
@@ -89,9 +105,9 @@ std::vector<Expr> with_one_edit(ir::Context& context, Expr root, const ExprEdit&
   const std::vector<Expr> parts = children(root);
   for (std::size_t i = 0; i < parts.size(); ++i)
     for (Expr changed : with_one_edit(context, parts[i], edit)) {
-      std::size_t at = 0;
-      const Expr whole =
-          ir::rebuild(context, root, [&](Expr part) { return at++ == i ? changed : part; });
+      std::vector<Expr> others = parts;
+      others[i] = changed;
+      const Expr whole = with_children(context, root, others);
       if (!(whole == root)) out.push_back(whole);
     }
   return out;
