@@ -87,8 +87,7 @@ class Mutants final : public Verb {
       if (report_ && one.outcome != mutants::Outcome::Proved) continue;
       text += line(one);
       if (one.counterexample)
-        text +=
-            "    " + check::counterexample_text(one.mutant.program, *one.counterexample) + "\n";
+        text += "    " + check::counterexample_text(one.mutant.program, *one.counterexample) + "\n";
       if (!one.obligation.empty() && one.outcome != mutants::Outcome::Proved)
         text += "    " + one.obligation + "\n";
     }

@@ -69,18 +69,16 @@ std::vector<Expr> children(Expr root) {
 
 // With these children, in the order of children(). Not ir::rebuild, which tells them apart by value alone.
 Expr with_children(ir::Context& context, Expr root, const std::vector<Expr>& parts) {
-  return ir::visit(root,
-                   ir::Overloaded{
-                       [&](const ir::Read& n) { return context.read(n.tensor, parts, n.type); },
-                       [&](const ir::Op& n) { return context.op(n.op, parts); },
-                       [&](const ir::Select&) {
-                         return context.select(parts[0], parts[1], parts[2]);
-                       },
-                       [&](const ir::Cast& n) { return context.cast(n.type, parts[0]); },
-                       [&](const ir::Saturate& n) { return context.saturate(n.type, parts[0]); },
-                       [&](const ir::RoundTo& n) { return context.round_to(n.grid, parts[0]); },
-                       [&](const auto&) { return root; },  // no children, or not of a Program
-                   });
+  return ir::visit(
+      root, ir::Overloaded{
+                [&](const ir::Read& n) { return context.read(n.tensor, parts, n.type); },
+                [&](const ir::Op& n) { return context.op(n.op, parts); },
+                [&](const ir::Select&) { return context.select(parts[0], parts[1], parts[2]); },
+                [&](const ir::Cast& n) { return context.cast(n.type, parts[0]); },
+                [&](const ir::Saturate& n) { return context.saturate(n.type, parts[0]); },
+                [&](const ir::RoundTo& n) { return context.round_to(n.grid, parts[0]); },
+                [&](const auto&) { return root; },  // no children, or not of a Program
+            });
 }
 
 }  // namespace

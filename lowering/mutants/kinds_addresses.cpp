@@ -70,8 +70,7 @@ void merge_offset(const Site& site, std::vector<Stmt>& out) {
   const ListEdit other = [&](const std::vector<Expr>& indices) {
     std::vector<std::vector<Expr>> made;
     for (std::size_t i = 0; i < indices.size(); ++i)
-      for (Expr changed :
-           with_one_edit(context, indices[i], [&](Expr e, std::vector<Expr>& to) {
+      for (Expr changed : with_one_edit(context, indices[i], [&](Expr e, std::vector<Expr>& to) {
              const auto value = constant(e);
              if (!value || *value < 1) return;
              for (std::int64_t by : {*value / 2, *value * 2, *value - 1, *value + 1})
@@ -138,8 +137,7 @@ void stride(const Site& site, std::vector<Stmt>& out) {
     if (!op || e.type() != ir::ScalarType::Index || op->args.size() != 2) return;
     const auto value = constant(op->args[1]);
     if (!value || *value < 2) return;
-    if (op->op != ir::OpCode::Mul && op->op != ir::OpCode::Div && op->op != ir::OpCode::Mod)
-      return;
+    if (op->op != ir::OpCode::Mul && op->op != ir::OpCode::Div && op->op != ir::OpCode::Mod) return;
     for (std::int64_t by : {*value - 1, *value + 1, *value * 2})
       to.push_back(context.op(op->op, {op->args[0], context.index(by)}));
   };

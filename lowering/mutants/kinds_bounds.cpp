@@ -9,8 +9,7 @@ namespace {
 
 using ir::OpCode;
 
-void bound_moved(const Site& site, std::vector<Stmt>& out, std::int64_t lower,
-                 std::int64_t upper) {
+void bound_moved(const Site& site, std::vector<Stmt>& out, std::int64_t lower, std::int64_t upper) {
   ir::Context& context = *site.context;
   if (const auto* loop = site.stmt.as<program::For>())
     out.push_back(with_bounds(context, *loop, shifted(context, loop->lower, lower),

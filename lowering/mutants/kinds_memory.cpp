@@ -78,8 +78,8 @@ void shared_buffer(const Site& site, std::vector<Stmt>& out) {
   const auto* alloc = loop ? loop->body.as<program::Alloc>() : nullptr;
   if (!alloc) return;
   ir::Context& context = *site.context;
-  const Stmt inside = program::make_for(context, loop->loop, loop->var, loop->lower, loop->upper,
-                                        alloc->body);
+  const Stmt inside =
+      program::make_for(context, loop->loop, loop->var, loop->lower, loop->upper, alloc->body);
   out.push_back(program::make_alloc(context, alloc->buffer, alloc->type, alloc->extents,
                                     alloc->space, inside, alloc->place));
 }

@@ -48,9 +48,10 @@ void interchanged(const Site& site, std::vector<Stmt>& out) {
   const auto* inner = outer ? outer->body.as<program::For>() : nullptr;
   if (!inner) return;
   ir::Context& context = *site.context;
-  const Stmt body = program::make_for(context, outer->loop, outer->var, outer->lower, outer->upper,
-                                      inner->body);
-  out.push_back(program::make_for(context, inner->loop, inner->var, inner->lower, inner->upper, body));
+  const Stmt body =
+      program::make_for(context, outer->loop, outer->var, outer->lower, outer->upper, inner->body);
+  out.push_back(
+      program::make_for(context, inner->loop, inner->var, inner->lower, inner->upper, body));
 }
 
 // One loop over a sequence becomes a sequence of loops.
@@ -60,9 +61,8 @@ void distributed(const Site& site, std::vector<Stmt>& out) {
   if (!block) return;
   ir::Context& context = *site.context;
   for (std::size_t i = 1; i < block->body.size(); ++i) {
-    const Stmt first = program::make_for(
-        context, loop->loop, loop->var, loop->lower, loop->upper,
-        program::make_block(context, block->body.subspan(0, i)));
+    const Stmt first = program::make_for(context, loop->loop, loop->var, loop->lower, loop->upper,
+                                         program::make_block(context, block->body.subspan(0, i)));
     const Symbol again = context.symbol(std::string(loop->var.text()) + "_twice");
     const Stmt second = program::make_for(
         context, loop->loop, again, loop->lower, loop->upper,
@@ -110,8 +110,8 @@ void stale(const Site& site, std::vector<Stmt>& out) {
 void loop_kind(const Site& site, std::vector<Stmt>& out, program::LoopKind kind) {
   const auto* loop = site.stmt.as<program::For>();
   if (!loop || loop->loop == kind || loop->loop == program::LoopKind::Parallel) return;
-  out.push_back(program::make_for(*site.context, kind, loop->var, loop->lower, loop->upper,
-                                  loop->body));
+  out.push_back(
+      program::make_for(*site.context, kind, loop->var, loop->lower, loop->upper, loop->body));
 }
 void made_parallel(const Site& site, std::vector<Stmt>& out) {
   loop_kind(site, out, program::LoopKind::Parallel);

@@ -95,7 +95,8 @@ void missing_copy(const Site& site, std::vector<Stmt>& out) {
 
 void missing_store(const Site& site, std::vector<Stmt>& out) {
   const auto* store = site.stmt.as<program::Store>();
-  if (store && !is_step(*store) && !is_constant(store->value)) out.push_back(nothing(*site.context));
+  if (store && !is_step(*store) && !is_constant(store->value))
+    out.push_back(nothing(*site.context));
 }
 
 void rounding_dropped(const Site& site, std::vector<Stmt>& out) {
@@ -126,12 +127,11 @@ void late_cast(const Site& site, std::vector<Stmt>& out) {
         const ir::ScalarType inner = first->value.type();
         if (!ir::op_accepts(OpCode::Mul, inner)) return;
         if (op->op == OpCode::Fma)
-          to.push_back(context.add(
-              context.cast(e.type(), context.mul(first->value, second->value)), op->args[2]));
+          to.push_back(context.add(context.cast(e.type(), context.mul(first->value, second->value)),
+                                   op->args[2]));
         else if (op->args.size() == 2 && ir::op_accepts(op->op, inner) &&
                  ir::op_info(op->op).rule == ir::TypeRule::Arithmetic)
-          to.push_back(
-              context.cast(e.type(), context.op(op->op, {first->value, second->value})));
+          to.push_back(context.cast(e.type(), context.op(op->op, {first->value, second->value})));
       },
       out);
 }
@@ -143,7 +143,8 @@ void narrow_value(const Site& site, std::vector<Stmt>& out) {
   if (!store || is_constant(store->value)) return;
   const ir::ScalarType type = store->value.type();
   const auto through = [&](ir::ScalarType narrow) {
-    out.push_back(with_value(context, *store, context.cast(type, context.cast(narrow, store->value))));
+    out.push_back(
+        with_value(context, *store, context.cast(type, context.cast(narrow, store->value))));
   };
   if (type == ir::ScalarType::F32) through(ir::ScalarType::BF16);
   if (type == ir::ScalarType::F64) through(ir::ScalarType::F32);

@@ -109,8 +109,8 @@ std::string_view outcome_text(Outcome outcome) {
 }
 
 int Trial::count(Outcome outcome) const {
-  return static_cast<int>(std::count_if(
-      list.begin(), list.end(), [&](const Tried& one) { return one.outcome == outcome; }));
+  return static_cast<int>(std::count_if(list.begin(), list.end(),
+                                        [&](const Tried& one) { return one.outcome == outcome; }));
 }
 
 Result<Trial> try_mutants(ir::Context& context, const ir::Algorithm& algorithm,
