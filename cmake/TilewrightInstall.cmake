@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts where: the compiler, the runtime with its header, and the CMake package that
-# gives find_package(tilewright), the targets tilewright::compiler, tilewright::language, tilewright::runtime and
+# What `cmake --install` puts where: the compiler, the checker of proofs, the runtime with its header, and the CMake
+# package that gives find_package(tilewright), the targets tilewright::compiler, tilewright::language, tilewright::runtime and
 # tilewright::runtime_headers, and tilewright_add_library(). Law: the installed tree may be moved.
 # Tests: tests/package.
 
@@ -12,7 +12,7 @@ set_target_properties(tilewright PROPERTIES EXPORT_NAME compiler)
 set_target_properties(tilewright_runtime PROPERTIES EXPORT_NAME runtime)
 set_target_properties(tilewright_runtime_headers PROPERTIES EXPORT_NAME runtime_headers)
 set_target_properties(tilewright_language PROPERTIES EXPORT_NAME language)
-install(TARGETS tilewright tilewright_language tilewright_runtime tilewright_runtime_headers EXPORT tilewright_targets)
+install(TARGETS tilewright tilewright-check tilewright_language tilewright_runtime tilewright_runtime_headers EXPORT tilewright_targets)
 install(FILES ${PROJECT_SOURCE_DIR}/runtime/include/tilewright/runtime.h
   ${PROJECT_SOURCE_DIR}/frontend/language/include/tilewright/language.h
   ${PROJECT_SOURCE_DIR}/frontend/language/include/tilewright/language_result.h

@@ -20,6 +20,7 @@ class Prove final : public Verb {
     arguments.option("-p,--program", program_, "FILE",
                      "a .twp file to prove instead of a schedule");
     arguments.flag("--explain", explain_, "print what every store is claimed to write");
+    arguments.flag("--progress", progress_, "say on standard error what is being followed");
     arguments.flag("--json", json_, "print the report as JSON");
   }
 
@@ -32,8 +33,14 @@ class Prove final : public Verb {
       return kExitDiagnostics;
     if (!program_.empty() && !load_program(session, work)) return kExitDiagnostics;
     const program::Program& program = program_.empty() ? work.program() : loaded_;
-    const auto proof = session.take(proof::prove(work.context(), work.algorithm(), program),
-                                    program_source_ ? &*program_source_ : nullptr);
+    proof::ProveOptions options;
+    if (progress_)
+      options.progress = [&](std::string_view store, std::size_t pieces) {
+        session.note(std::string(store) + ": " + std::to_string(pieces) + " pieces\n");
+      };
+    const auto proof =
+        session.take(proof::prove(work.context(), work.algorithm(), program, options),
+                     program_source_ ? &*program_source_ : nullptr);
     if (!proof) return kExitDiagnostics;
     if (json_)
       print_json(session, *proof);
@@ -97,6 +104,7 @@ class Prove final : public Verb {
   StageOptions stages_;
   std::string program_;
   bool explain_ = false;
+  bool progress_ = false;
   bool json_ = false;
   std::optional<Source> program_source_;
   program::Program loaded_;

@@ -129,12 +129,14 @@ std::optional<tree::Schedule> Work::read_schedule(const std::string& path,
   return schedule;
 }
 
-bool Work::check_machine(const tree::Schedule& schedule, const std::string& path,
-                         const Source* source) {
+bool Work::check_machine(tree::Schedule& schedule, const std::string& path, const Source* source) {
   if (schedule.machine == "native") return true;
   if (machine::is_machine_path(schedule.machine)) {
     const auto folder = std::filesystem::path(path).parent_path();
-    return load_machine(session_, schedule.machine, folder.string()).has_value();
+    auto file = load_machine(session_, schedule.machine, folder.string());
+    if (!file) return false;
+    schedule.machine_file = std::make_shared<const machine::Machine>(*std::move(file));
+    return true;
   }
   auto found = machine::find_machine(schedule.machine);
   if (found.ok()) return true;

@@ -85,8 +85,8 @@ class Work {
   };
   Result<std::optional<program::Program>> after_pass(int number, std::string_view name,
                                                      const program::Program& program);
-  // The schedule's machine must be one (E0408), whether or not this verb needs it.
-  bool check_machine(const tree::Schedule& schedule, const std::string& path, const Source* source);
+  // The schedule's machine must be one (E0408), whether or not this verb needs it. A file is kept with the schedule.
+  bool check_machine(tree::Schedule& schedule, const std::string& path, const Source* source);
   bool check_requirements();
   // The first condition over extents that have a size, which does not hold.
   static std::optional<std::size_t> broken_condition(const std::vector<ir::Expr>& conditions,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/algebra/evaluate_term.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -20,13 +21,26 @@ class Evaluator {
     if (holds(a->special[kNan])) return std::nan("");
     if (holds(a->special[kNegInf])) return -kInfinity;
     if (holds(a->special[kPosInf])) return kInfinity;
-    long double sum = 0;
+    // Conditions first: what they end, and what then cancels, may have no value.
+    std::vector<Monomial> live;
     for (const Monomial& monomial : a->monomials) {
-      // A factor that is 0 ends it: the others may have no value there.
-      bool zero = false;
-      for (const Factor& factor : monomial.factors)
-        zero = zero || (is_bool(factor.atom) && atom(factor.atom) == 0);
+      const bool zero = std::any_of(
+          monomial.factors.begin(), monomial.factors.end(),
+          [&](const Factor& factor) { return is_bool(factor.atom) && atom(factor.atom) == 0; });
       if (zero) continue;
+      Monomial rest = monomial;
+      std::erase_if(rest.factors, [](const Factor& factor) { return is_bool(factor.atom); });
+      const auto same = std::find_if(live.begin(), live.end(), [&](const Monomial& other) {
+        return compare_keys(other, rest) == 0;
+      });
+      if (same == live.end())
+        live.push_back(std::move(rest));
+      else
+        same->coefficient += rest.coefficient;
+    }
+    long double sum = 0;
+    for (const Monomial& monomial : live) {
+      if (monomial.coefficient == 0) continue;
       long double product = monomial.coefficient.get_d();
       for (const Factor& factor : monomial.factors) product *= power(factor);
       if (monomial.exponent) product *= std::exp(static_cast<long double>(term(monomial.exponent)));
@@ -71,7 +85,7 @@ class Evaluator {
       case AtomKind::Wrap: return wrap(a->type, term(a->args[0]));
       case AtomKind::Max: {
         double most = -kInfinity;
-        for (Term arg : a->args) most = std::max(most, term(arg));
+        for (Term arg : a->args) most = greater(most, term(arg));
         return most;
       }
       case AtomKind::Base: return term(a->args[0]);
@@ -82,26 +96,27 @@ class Evaluator {
       }
       case AtomKind::MaxOver: {
         double most = -kInfinity;
-        over_points(a, [&] { most = std::max(most, term(a->args[0])); });
+        over_points(a, [&] { most = greater(most, term(a->args[0])); });
         return most;
       }
-      case AtomKind::Fold:
-        if (a->text == "or") {
-          bool any = false;
-          over_points(a, [&] { any = any || term(a->args[0]) != 0; });
-          return any ? 1 : 0;
-        }
-        return fail();
+      case AtomKind::Fold: return other_fold(a);
       case AtomKind::Unknown: return fail();
     }
     return fail();
   }
 
-  static double wrap(ir::ScalarType type, double value) {
+  // NaN stays.
+  static double greater(double a, double b) {
+    return std::isnan(a) || std::isnan(b) ? std::nan("") : std::max(a, b);
+  }
+
+  // Beyond 2^53 the value is not exact, and what it wraps to unknown.
+  double wrap(ir::ScalarType type, double value) {
     const double size = std::ldexp(1.0, ir::type_info(type).width);
-    double out = value - size * std::floor(value / size);
-    if (!ir::is_unsigned(type) && out >= size / 2) out -= size;
-    return out;
+    const double low = ir::is_unsigned(type) ? 0 : -size / 2;
+    if (value >= low && value < low + size) return value;
+    if (std::abs(value) > 0x1p53) return fail();
+    return value - size * std::floor((value - low) / size);
   }
 
   double call(Atom a) {
@@ -113,6 +128,39 @@ class Evaluator {
     if (a->text == "power") return std::pow(args[0], args[1]);
     if (a->text == "equal") return args[0] == args[1] ? 1 : 0;
     return point_.call ? point_.call(a->text, args) : fail();
+  }
+
+  // Folds without laws, as from_expr makes them: the first argument says whether a point takes part.
+  double other_fold(Atom a) {
+    if (a->text == "or") {
+      bool any = false;
+      over_points(a, [&] { any = any || term(a->args[0]) != 0; });
+      return any ? 1 : 0;
+    }
+    const std::string monoid = a->text.substr(0, a->text.find(' '));
+    const bool least = monoid == "min" || monoid == "argmin";
+    const bool indexed = monoid == "argmin" || monoid == "argmax";
+    if (monoid != "prod" && monoid != "min" && monoid != "max" && !indexed) return fail();
+    double best = monoid == "prod" ? 1 : least ? kInfinity : -kInfinity;
+    double place = kInfinity;
+    bool any = monoid == "prod";
+    over_points(a, [&] {
+      if (term(a->args[0]) == 0) return;
+      const double x = term(a->args[1]);
+      const double at = indexed ? term(a->args[2]) : 0;
+      if (monoid == "prod") {
+        best *= x;
+        if (ir::is_integer(a->type)) best = wrap(a->type, best);
+      } else if (least ? x < best : x > best) {
+        best = x;
+        place = at;
+      } else if (x == best) {
+        place = std::min(place, at);
+      }
+      any = true;
+    });
+    if (!any) return fail();
+    return a->b == 0 ? best : place;
   }
 
   // Calls f with the bound variables set to each point of the domain.

@@ -145,8 +145,21 @@ class Reader {
     return given ? given : store_.read(node.tensor, indices, node.type);
   }
   Term make(const ir::Select& node) {
-    return store_.select(read(node.condition), read(node.then_value), read(node.else_value));
+    const Term condition = read(node.condition);
+    const Term yes = arm(node.then_value, condition);
+    return store_.select(condition, yes, arm(node.else_value, store_.negation(condition)));
   }
+
+  // In a scope of its own: what is read again outside of it has its conditions there too.
+  Term arm(Expr value, Term condition) {
+    const auto outer_scope = scope_;
+    const std::size_t before = store_.num_obligations();
+    const Term out = read(value);
+    store_.restrict_obligations(before, condition);
+    scope_ = outer_scope;
+    return out;
+  }
+
   Term make(const ir::Saturate& node) { return function("saturate", node.type, read(node.value)); }
   Term make(const ir::RoundTo& node) {
     return function("round_to " + std::string(ir::type_text(node.grid)), node.type,
@@ -263,6 +276,15 @@ Term from_expr(TermStore& store, Expr expr, const Leaves& leaves, int component)
   return reader.read(expr);
 }
 
+Term input_cell(TermStore& store, const ir::Input& input, std::span<const Term> indices) {
+  const Term cell = store.read(input.name, indices, input.type);
+  if (!input.facts.clamp) return cell;
+  const Leaves extents;
+  const Term lower = from_expr(store, input.facts.lower, extents);
+  const Term last = store.subtract(from_expr(store, input.facts.upper, extents), store.integer(1));
+  return store.maximum(store.minimum(cell, last), lower);
+}
+
 namespace {
 
 // The equations of an algorithm, each as a term for each list of indices that it was asked for.
@@ -278,6 +300,8 @@ struct Inliner : std::enable_shared_from_this<Inliner> {
   }
 
   Term read(const ir::Read& read, std::span<const Term> indices) {
+    if (const ir::Input* input = algorithm.find_input(read.tensor))
+      return input_cell(store, *input, indices);
     const ir::Equation* equation = algorithm.definition(read.tensor);
     if (!equation) return {};
     std::string key(read.tensor.text());

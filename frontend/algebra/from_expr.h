@@ -20,6 +20,9 @@ struct Leaves {
 // `component` selects the field of a fold of several. Recurrences and updates are unknown.
 Term from_expr(TermStore& store, ir::Expr expr, const Leaves& leaves, int component = 0);
 
+// What reading a cell of an input gives: of one that is declared `range .. clamp` the nearest value in the range.
+Term input_cell(TermStore& store, const ir::Input& input, std::span<const Term> indices);
+
 // Every equation that is read stands for its value, so that the leaves are inputs. The algorithm must live as long.
 Leaves inline_equations(TermStore& store, const ir::Algorithm& algorithm);
 

@@ -49,6 +49,7 @@ struct AtomNode {
   int num_bound = 0;
   // Derived.
   std::uint64_t hash = 0;
+  std::uint64_t shape = 0;  // the hash with all variables alike
   std::uint32_t index = 0;
   int height = 0;  // of the folds inside, itself included
   std::vector<Atom> free;  // variables
@@ -72,6 +73,7 @@ struct TermNode {
   Term special[kNumSpecials];  // conditions; null: never
   // Derived.
   std::uint64_t hash = 0;
+  std::uint64_t shape = 0;
   std::uint32_t index = 0;
   int height = 0;
   std::vector<Atom> free;
@@ -88,6 +90,9 @@ bool atom_less(Atom a, Atom b);
 bool term_less(Term a, Term b);
 // Order and equality of monomials by all but the coefficient.
 int compare_keys(const Monomial& a, const Monomial& b);
+std::uint64_t shape_of(const Monomial& monomial);
+// The coefficient of the first monomial with a factor, in an order that names of variables have no part in.
+mpq_class leading_coefficient(const std::vector<Monomial>& monomials);
 bool contains(const std::vector<Atom>& free, Atom variable);
 bool intersects(const std::vector<Atom>& a, const std::vector<Atom>& b);
 std::vector<Atom> free_of(const Monomial& monomial);

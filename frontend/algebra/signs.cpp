@@ -18,7 +18,7 @@ class Signs {
     if (obligation.unless_empty && is_empty(obligation.unless_empty)) return true;
     switch (obligation.condition) {
       case Condition::Finite: return finite(obligation.term);
-      case Condition::NotPosInf: return finite(obligation.term);
+      case Condition::NotPosInf: return not_positive_infinity(obligation.term);
       case Condition::Positive: return positive(obligation.term);
       case Condition::NonNegative: return non_negative(obligation.term);
       case Condition::NonZero:
@@ -43,6 +43,13 @@ class Signs {
                          }
                          return !where.empty() && questions_.has_none({}, where);
                        });
+  }
+
+  bool not_positive_infinity(Term term) {
+    for (const Term special : {term->special[kPosInf], term->special[kNan]})
+      if (special && !never(special)) return false;
+    return std::all_of(term->monomials.begin(), term->monomials.end(),
+                       [&](const Monomial& monomial) { return finite(monomial); });
   }
 
   bool finite(Term term) {
@@ -92,10 +99,36 @@ class Signs {
     if (!finite(term)) return false;
     bool some = false;
     for (const Monomial& monomial : term->monomials) {
-      if (!non_negative(monomial)) return false;
+      if (!non_negative(monomial)) {
+        const auto rest = without_square(term, monomial);
+        return rest && positive(*rest);
+      }
       some = some || positive(monomial);
     }
     return some;
+  }
+
+  // Of `-m s^2`, s the sum of f over n points: the term less `m (n * sum of f^2 - s^2)`, which is not negative by the
+  // inequality of Cauchy and Schwarz.
+  std::optional<Term> without_square(Term term, const Monomial& monomial) {
+    if (monomial.coefficient >= 0) return {};
+    for (std::size_t i = 0; i < monomial.factors.size(); ++i) {
+      const Factor& square = monomial.factors[i];
+      if (square.atom->kind != AtomKind::Sum || square.power != 2) continue;
+      Monomial rest = monomial;
+      rest.coefficient = -rest.coefficient;
+      rest.factors.erase(rest.factors.begin() + static_cast<std::ptrdiff_t>(i));
+      if (!non_negative(rest)) continue;
+      auto [binder, bodies] = store_.impl().open(square.atom);
+      const Term count = store_.impl().num_points(binder);
+      const Term body = bodies[0];
+      const Term squares = store_.impl().sum(binder, store_.multiply(body, body));
+      const Term sum = of(square.atom);
+      const Term gap = store_.subtract(store_.multiply(count, squares), store_.multiply(sum, sum));
+      const Term less = store_.subtract(term, store_.multiply(store_.impl().of(rest), gap));
+      if (less->monomials.size() < term->monomials.size()) return less;
+    }
+    return {};
   }
   bool positive(const Monomial& monomial) {
     return monomial.coefficient > 0 &&
@@ -121,9 +154,13 @@ class Signs {
   }
 
   bool non_negative(Term term) {
-    return finite(term) &&
-           std::all_of(term->monomials.begin(), term->monomials.end(),
-                       [&](const Monomial& monomial) { return non_negative(monomial); });
+    if (!finite(term)) return false;
+    for (const Monomial& monomial : term->monomials) {
+      if (non_negative(monomial)) continue;
+      const auto rest = without_square(term, monomial);
+      return rest && non_negative(*rest);
+    }
+    return true;
   }
   bool non_negative(const Monomial& monomial) {
     return monomial.coefficient > 0 &&
@@ -195,7 +232,13 @@ class Signs {
 }  // namespace
 
 bool holds(TermStore& store, const Obligation& obligation, const SignQuestions& questions) {
-  return Signs(store, questions).holds(obligation);
+  Obligation over_inputs = obligation;
+  if (questions.cell) {
+    over_inputs.term = store.inline_reads(obligation.term, questions.cell);
+    if (obligation.unless_empty)
+      over_inputs.unless_empty = store.inline_reads(obligation.unless_empty, questions.cell);
+  }
+  return Signs(store, questions).holds(over_inputs);
 }
 
 }  // namespace tilewright::algebra

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Signs of terms: the conditions under which laws of algebra were used (term.h). Cells of inputs are finite, by
-// hypothesis; everything else is what its parts make it. Law: `true` is said only of what holds at all values of
+// Signs of terms: the conditions under which laws of algebra were used (term.h). Cells are finite, by hypothesis,
+// unless somebody says what they are; everything else is what its parts make it. Law: `true` is said only of what holds at all values of
 // the free variables; `false` says nothing. Tests: tests/unit/frontend/algebra/signs_test.cpp.
 #pragma once
 
@@ -14,6 +14,8 @@ struct SignQuestions {
   std::function<bool(std::span<const Term> variables, const Conjunction& where)> has_point;
   // It has none.
   std::function<bool(std::span<const Term> variables, const Conjunction& where)> has_none;
+  // What a cell stands for; null of an input. The function may be empty.
+  std::function<Term(Symbol tensor, std::span<const Term> indices)> cell = {};
 };
 
 // Whether the obligation holds.

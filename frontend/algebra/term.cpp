@@ -279,6 +279,15 @@ std::vector<Obligation> TermStore::take_obligations() {
   return std::exchange(impl_->obligations, {});
 }
 
+std::size_t TermStore::num_obligations() const { return impl_->obligations.size(); }
+
+void TermStore::restrict_obligations(std::size_t first, Term condition) {
+  for (std::size_t i = first; i < impl_->obligations.size(); ++i) {
+    Obligation& obligation = impl_->obligations[i];
+    obligation.when = obligation.when ? both(obligation.when, condition) : condition;
+  }
+}
+
 bool TermStore::limit_reached() const { return impl_->limit_reached; }
 
 }  // namespace tilewright::algebra

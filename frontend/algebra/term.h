@@ -75,11 +75,12 @@ struct Domain {
 enum class Condition : std::uint8_t { Finite, NonZero, NonNegative, Positive, NotPosInf, Never };
 
 // The condition holds of `term`, for all values of `variables` with `where`; or the sum `unless_empty` has no
-// element. Never: the term, a condition, is 0.
+// element, or `when`, a condition, does not hold. Never: the term, a condition, is 0.
 struct Obligation {
   Condition condition = Condition::Finite;
   Term term;
   Term unless_empty;
+  Term when;  // null: always
   std::vector<Term> variables;
   Conjunction where;
 };
@@ -216,11 +217,25 @@ class TermStore {
   bool is_constant(Term term) const;  // rational
   // Of an index term that is linear in the variable: its coefficient and the rest.
   std::optional<std::int64_t> integer_value(Term term) const;
+  // Which cell the term is, where it is one and nothing else.
+  struct Cell {
+    Symbol tensor;
+    std::vector<Term> indices;
+  };
+  std::optional<Cell> cell_of(Term term) const;
+  bool is_read(Term term) const { return cell_of(term).has_value(); }
+  // What is wrapped to the width of the type, where the term is that and nothing else.
+  std::optional<Term> unwrapped(ir::ScalarType type, Term term) const;
+  // The term with those of its conditions on indices, `value >= 0` or `== 0`, decided that the function decides.
+  Term decide(Term term, const std::function<std::optional<bool>(const Constraint&)>& decided);
   // An index term whose sum these parts are; nothing where it is not linear in variables and floors.
   std::optional<std::vector<IndexPart>> index_parts(Term term);
   std::vector<Term> monomials(Term term);
 
   std::vector<Obligation> take_obligations();
+  // Those from number `first` on are needed only where the condition holds: they came from an arm of a selection.
+  std::size_t num_obligations() const;
+  void restrict_obligations(std::size_t first, Term condition);
   bool limit_reached() const;
 
   // Canonical text, the same for the same term in every store.

@@ -3,7 +3,6 @@
 // Equality of terms: the difference is zero after it was multiplied by every sum in a denominator; or what is left
 // are folds that differ in their domains alone, and the sets that must then be the same are the answer.
 #include <algorithm>
-#include <map>
 
 #include "frontend/algebra/nodes_wall.h"
 
@@ -29,101 +28,195 @@ Factor lowest_base(Term term) {
   return out;
 }
 
-// A monomial with one fold to the power 1 as one that says what is folded and the set.
-struct FoldUse {
-  Monomial others;  // of coefficient 1
-  Atom fold = nullptr;
-  mpq_class times;
+// A summand as a set of points of `binder` with the same body: a sum, or one point. Of a maximum the body is the
+// exponential of what is compared, which is a product too.
+struct Use {
+  Monomial body;
+  TermStore::Impl::Binder binder;
+  mpq_class times = 1;
+  bool is_left = true;
 };
 
-std::optional<FoldUse> fold_use(const Monomial& monomial) {
-  FoldUse use;
-  use.others = monomial;
-  use.others.coefficient = 1;
-  use.times = monomial.coefficient;
-  for (const Factor& factor : monomial.factors) {
-    if (factor.atom->kind != AtomKind::Sum) continue;
-    if (use.fold || factor.power != 1) return std::nullopt;
-    use.fold = factor.atom;
-  }
-  if (!use.fold) return std::nullopt;
-  std::erase_if(use.others.factors, [&](const Factor& f) { return f.atom == use.fold; });
-  return use;
-}
+constexpr std::size_t kMaxUses = 128;
+constexpr long kMaxTimes = 64;
 
 class SetFinder {
  public:
   explicit SetFinder(TermStore::Impl& impl) : impl_(impl) {}
 
-  // Whether sum of coefficients * [point in domain] is zero of each body, given the sets.
-  bool find(Term difference, std::vector<SameSets>* sets) {
-    struct Group {
-      Monomial others;
-      std::vector<std::pair<mpq_class, Atom>> folds;
-    };
-    std::vector<Group> groups;
-    for (const Monomial& monomial : difference->monomials) {
-      const std::optional<FoldUse> use = fold_use(monomial);
-      if (!use) return false;
-      const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
-        return compare_keys(group.others, use->others) == 0 &&
-               alike(group.folds[0].second, use->fold);
-      });
-      if (same == groups.end())
-        groups.push_back({use->others, {{use->times, use->fold}}});
-      else
-        same->folds.emplace_back(use->times, use->fold);
-    }
-    for (const Group& group : groups)
-      if (!same_sets(group.folds, sets)) return false;
-    return true;
+  // The sets for which the sum is zero.
+  bool find_of_sum(Term difference, std::vector<SameSets>* sets) {
+    const Quiet no_conditions(impl_);
+    for (const Monomial& monomial : difference->monomials)
+      if (!add_summand(monomial)) return false;
+    return group(sets, true);
+  }
+
+  // The sets for which the greatest of `left` is the greatest of `right`.
+  bool find_of_maximum(Term left, Term right, std::vector<SameSets>* sets) {
+    const Quiet no_conditions(impl_);
+    for (Term arg : arguments(left))
+      if (!add_argument(arg, true)) return false;
+    for (Term arg : arguments(right))
+      if (!add_argument(arg, false)) return false;
+    return group(sets, false);
   }
 
  private:
-  static bool alike(Atom a, Atom b) {
-    return a->kind == b->kind && a->num_bound == b->num_bound && a->text == b->text && a->b == b->b;
+  // Conditions that are affine belong to the set.
+  void take_conditions(Use* use) {
+    std::erase_if(use->body.factors, [&](const Factor& factor) {
+      const AtomKind kind = factor.atom->kind;
+      if (kind != AtomKind::AtLeast && kind != AtomKind::Zero) return false;
+      use->binder.where.push_back({factor.atom->args[0], kind == AtomKind::Zero});
+      return true;
+    });
   }
 
-  // The domains with the variables of the first, whose bodies are then the same.
-  bool same_sets(const std::vector<std::pair<mpq_class, Atom>>& folds,
-                 std::vector<SameSets>* sets) {
-    auto [first, first_args] = impl_.open(folds[0].second);
-    SameSets out;
-    mpz_class denominator = 1;
-    for (const auto& [times, fold] : folds) denominator = lcm(denominator, times.get_den());
-    mpz_class unit = 0;
-    for (const auto& [times, fold] : folds)
-      unit = gcd(unit, mpz_class(times.get_num() * (denominator / times.get_den())));
-    for (const auto& [times, fold] : folds) {
-      std::optional<Conjunction> where = with_variables(fold, first.variables, first_args);
-      if (!where) return false;
-      const mpq_class count = times * denominator / unit;
-      if (abs(count) > 64) return false;
-      for (long i = 0; i < abs(count); ++i) (count > 0 ? out.left : out.right).push_back(*where);
+  bool add_summand(const Monomial& monomial) {
+    Use use;
+    use.times = abs(monomial.coefficient);
+    use.is_left = monomial.coefficient > 0;
+    use.body = monomial;
+    use.body.coefficient = 1;
+    const auto fold =
+        std::find_if(monomial.factors.begin(), monomial.factors.end(), [](const Factor& factor) {
+          return factor.atom->kind == AtomKind::Sum && factor.power == 1;
+        });
+    if (fold != monomial.factors.end()) {
+      std::erase_if(use.body.factors, [&](const Factor& f) { return f.atom == fold->atom; });
+      auto [binder, args] = impl_.open(fold->atom);
+      const Term product = impl_.multiply_finite(impl_.of(use.body), args[0]);
+      if (product->monomials.size() != 1) return false;
+      use.body = product->monomials[0];
+      use.times *= use.body.coefficient;
+      use.body.coefficient = 1;
+      use.binder = std::move(binder);
     }
-    for (Atom variable : first.variables) out.variables.push_back(impl_.of(variable));
-    sets->push_back(std::move(out));
+    take_conditions(&use);
+    uses_.push_back(std::move(use));
+    return uses_.size() <= kMaxUses;
+  }
+
+  // The terms whose greatest it is.
+  std::vector<Term> arguments(Term term) {
+    for (const Monomial& monomial : term->monomials) {
+      if (monomial.coefficient < 0 || monomial.exponent || monomial.factors.size() != 1 ||
+          monomial.factors[0].power != 1 || monomial.factors[0].atom->kind != AtomKind::Max)
+        continue;
+      const Term rest = impl_.add(term, impl_.scale(impl_.of(monomial), -1));
+      std::vector<Term> out;
+      for (Term arg : monomial.factors[0].atom->args)
+        out.push_back(impl_.add(rest, impl_.scale(arg, monomial.coefficient)));
+      return out;
+    }
+    return {term};
+  }
+
+  bool add_argument(Term arg, bool is_left) {
+    Use use;
+    use.is_left = is_left;
+    Term compared = arg;
+    for (const Monomial& monomial : arg->monomials) {
+      const auto fold =
+          std::find_if(monomial.factors.begin(), monomial.factors.end(), [](const Factor& factor) {
+            return factor.atom->kind == AtomKind::MaxOver && factor.power == 1;
+          });
+      if (fold == monomial.factors.end()) continue;
+      Monomial others = monomial;
+      std::erase_if(others.factors, [&](const Factor& f) { return f.atom == fold->atom; });
+      const Term factor = impl_.of(others);
+      if (!impl_.is_non_negative(factor)) return false;
+      auto [binder, args] = impl_.open(fold->atom);
+      compared = impl_.add(impl_.add(arg, impl_.scale(impl_.of(monomial), -1)),
+                           impl_.multiply_finite(factor, args[0]));
+      use.binder = std::move(binder);
+      break;
+    }
+    if (!compared->is_finite_form()) return false;
+    use.body.exponent = impl_.is_zero(compared) ? Term() : compared;
+    uses_.push_back(std::move(use));
+    return uses_.size() <= kMaxUses;
+  }
+
+  // Takes the use of most variables, and all others whose body is its body at some points, until none is left.
+  bool group(std::vector<SameSets>* sets, bool counted) {
+    while (!uses_.empty()) {
+      const auto widest =
+          std::max_element(uses_.begin(), uses_.end(), [](const Use& a, const Use& b) {
+            return a.binder.variables.size() < b.binder.variables.size();
+          });
+      const Use pattern = *widest;
+      if (pattern.binder.variables.empty()) return !counted && same_points();
+      std::vector<std::pair<Use, Conjunction>> members;
+      std::erase_if(uses_, [&](const Use& use) {
+        std::optional<Conjunction> where = as_points_of(pattern, use);
+        if (!where) return false;
+        members.emplace_back(use, std::move(*where));
+        return true;
+      });
+      SameSets out;
+      out.counted = counted;
+      for (Atom variable : pattern.binder.variables) out.variables.push_back(impl_.of(variable));
+      mpz_class denominator = 1;
+      mpz_class unit = 0;
+      for (const auto& [use, where] : members) denominator = lcm(denominator, use.times.get_den());
+      for (const auto& [use, where] : members)
+        unit = gcd(unit, mpz_class(use.times.get_num() * (denominator / use.times.get_den())));
+      for (const auto& [use, where] : members) {
+        const mpq_class count = use.times * denominator / unit;
+        if (count > kMaxTimes) return false;
+        for (long i = 0; count > i; ++i) (use.is_left ? out.left : out.right).push_back(where);
+      }
+      sets->push_back(std::move(out));
+    }
     return true;
   }
 
-  // The fold's domain over these variables, in the order in which its body is `args`.
-  std::optional<Conjunction> with_variables(Atom fold, const std::vector<Atom>& variables,
-                                            const std::vector<Term>& args) {
-    const Quiet no_conditions(impl_);
-    auto [binder, own_args] = impl_.open(fold);
-    std::vector<std::size_t> order(variables.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    if (order.size() > 5) return std::nullopt;
+  // Of a maximum: what is left are single terms, and each is on both sides.
+  bool same_points() const {
+    return std::all_of(uses_.begin(), uses_.end(), [&](const Use& use) {
+      return std::any_of(uses_.begin(), uses_.end(), [&](const Use& other) {
+        return other.is_left != use.is_left && compare_keys(other.body, use.body) == 0;
+      });
+    });
+  }
+
+  // The set of the use in the variables of the pattern.
+  std::optional<Conjunction> as_points_of(const Use& pattern, const Use& use) {
+    const Term wanted = impl_.of(pattern.body);
+    const Term there = impl_.of(use.body);
+    std::vector<Term> unknowns;
+    for (Atom variable : pattern.binder.variables) unknowns.push_back(impl_.of(variable));
+    if (wanted == there && pattern.binder.variables == use.binder.variables)
+      return use.binder.where;
+    std::optional<Match> match = impl_.store.match(wanted, unknowns, there);
+    if (!match || !impl_.is_one(match->factor)) return renamed(pattern, use);
+    TermStore::Impl::Binder binder;
+    binder.variables = use.binder.variables;
+    binder.where = use.binder.where;
+    for (const auto& [unknown, value] : match->values)
+      binder.where.push_back({impl_.add(unknown, impl_.scale(value, -1)), true});
+    // Each point of the use is one of the pattern: its own variables are determined by those.
+    Term nothing = impl_.constant(1);
+    if (!impl_.eliminate(binder, nothing)) return Conjunction{{impl_.constant(-1), false}};
+    if (!binder.variables.empty()) return std::nullopt;
+    return binder.where;
+  }
+
+  // With the variables in some order the same body.
+  std::optional<Conjunction> renamed(const Use& pattern, const Use& use) {
+    const std::size_t n = pattern.binder.variables.size();
+    if (n != use.binder.variables.size() || n > 4) return std::nullopt;
+    std::vector<std::size_t> order(n);
+    for (std::size_t i = 0; i < n; ++i) order[i] = i;
     do {
       Values values;
-      for (std::size_t i = 0; i < order.size(); ++i)
-        values[binder.variables[i]] = impl_.of(variables[order[i]]);
-      bool same = true;
-      for (std::size_t i = 0; same && i < args.size(); ++i)
-        same = impl_.substitute(own_args[i], values) == args[i];
-      if (!same) continue;
+      for (std::size_t i = 0; i < n; ++i)
+        values[use.binder.variables[i]] = impl_.of(pattern.binder.variables[order[i]]);
+      if (!(impl_.substitute(impl_.of(use.body), values) == impl_.of(pattern.body))) continue;
       Conjunction out;
-      for (const Constraint& constraint : binder.where)
+      for (const Constraint& constraint : use.binder.where)
         out.push_back({impl_.substitute(constraint.value, values), constraint.equality});
       return out;
     } while (std::next_permutation(order.begin(), order.end()));
@@ -131,6 +224,7 @@ class SetFinder {
   }
 
   TermStore::Impl& impl_;
+  std::vector<Use> uses_;
 };
 
 }  // namespace
@@ -174,7 +268,12 @@ Equality TermStore::equal(Term a, Term b) {
   Term difference = impl_->add(impl_->finite_part(a), negate(impl_->finite_part(b)));
   difference = impl_->clear_denominators(difference);
   if (impl_->is_zero(difference)) return {Verdict::Equal, {}, {}};
-  if (SetFinder(*impl_).find(difference, &out.sets)) {
+  if (SetFinder(*impl_).find_of_sum(difference, &out.sets)) {
+    out.verdict = Verdict::IfSameSets;
+    return out;
+  }
+  out.sets.clear();
+  if (SetFinder(*impl_).find_of_maximum(impl_->finite_part(a), impl_->finite_part(b), &out.sets)) {
     out.verdict = Verdict::IfSameSets;
     return out;
   }

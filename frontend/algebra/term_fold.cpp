@@ -27,7 +27,9 @@ Atom affine_condition(Term term, const std::vector<Atom>& variables) {
   if (!term) return first;
   for (const Monomial& monomial : term->monomials)
     for (const Factor& factor : monomial.factors)
-      if (is_affine_condition(factor.atom, variables) && (!first || atom_less(factor.atom, first)))
+      if (is_affine_condition(factor.atom, variables) &&
+          (!first || factor.atom->shape < first->shape ||
+           (factor.atom->shape == first->shape && atom_less(factor.atom, first))))
         first = factor.atom;
   return first;
 }
@@ -40,6 +42,25 @@ std::vector<Constraint> constraints_of(TermStore::Impl& impl, Atom condition, bo
   const Term less = impl.add(impl.scale(a, -1), impl.constant(-1));  // a <= -1
   if (!equality) return {{less, false}};
   return {{less, false}, {impl.add(a, impl.constant(-1)), false}};
+}
+
+// Takes out of the weight, a polynomial of conditions, those that hold, or do not, wherever it is not 0.
+Term take_literals(TermStore::Impl& impl, Term weight, const std::vector<Atom>& variables,
+                   Conjunction* where) {
+  std::vector<Atom> conditions;
+  for (const Monomial& monomial : weight->monomials)
+    for (const Factor& factor : monomial.factors)
+      if (is_affine_condition(factor.atom, variables) && !contains(conditions, factor.atom))
+        conditions.push_back(factor.atom);
+  for (Atom condition : conditions) {
+    const Term yes = impl.assume(weight, condition, true);
+    const Term no = impl.assume(weight, condition, false);
+    const bool is_negative = impl.is_zero(yes) && condition->kind == AtomKind::AtLeast;
+    if (!is_negative && !impl.is_zero(no)) continue;
+    where->push_back(constraints_of(impl, condition, !is_negative)[0]);
+    weight = is_negative ? no : yes;
+  }
+  return weight;
 }
 
 void append(Conjunction& to, const Conjunction& more) {
@@ -93,7 +114,9 @@ Atom TermStore::Impl::fresh() {
 void TermStore::Impl::bind_obligations(const Binder& binder) {
   for (Obligation& obligation : obligations) {
     for (Atom variable : binder.variables) {
-      if (!contains(obligation.term->free, variable)) continue;
+      if (!contains(obligation.term->free, variable) &&
+          !(obligation.when && contains(obligation.when->free, variable)))
+        continue;
       const bool known = std::any_of(obligation.variables.begin(), obligation.variables.end(),
                                      [&](Term v) { return single_atom(v) == variable; });
       if (known) break;
@@ -272,26 +295,21 @@ Term TermStore::Impl::sum(Binder binder, Term body) {
     }
   }
   Term out = make({});
-  for (const auto& [rest, where] : groups) {
-    const std::function<void(Binder, Term)> part = [&, &monomial = rest](const Binder& inside,
-                                                                         Term weight) {
-      if (is_zero(weight)) return;
-      const Atom condition = affine_condition(weight, binder.variables);
-      if (!condition) {
-        Monomial scaled = monomial;
-        scaled.coefficient = *constant_of(weight);
-        out = add(out, sum_monomial(inside, std::move(scaled)));
-        return;
-      }
-      for (const bool value : {true, false})
-        for (const Constraint& constraint : constraints_of(*this, condition, value)) {
-          Binder narrowed = inside;
-          narrowed.where.push_back(constraint);
-          part(narrowed, assume(weight, condition, value));
-        }
-    };
-    part(binder, where);
+  for (auto& [rest, weight] : groups) {
+    // What every point with a weight satisfies is part of the domain; of the rest each product of conditions is.
+    Binder inside = binder;
+    weight = take_literals(*this, weight, binder.variables, &inside.where);
+    if (weight->monomials.size() > 1) require_finite(rest);  // what is counted twice is subtracted
+    for (const Monomial& part : weight->monomials) {
+      Binder narrowed = inside;
+      Monomial scaled = rest;
+      scaled.coefficient = part.coefficient;
+      for (const Factor& factor : part.factors)
+        narrowed.where.push_back({factor.atom->args[0], factor.atom->kind == AtomKind::Zero});
+      out = add(out, sum_monomial(std::move(narrowed), std::move(scaled)));
+    }
   }
+  bind_obligations(binder);
   return out;
 }
 
@@ -484,6 +502,8 @@ Term TermStore::Impl::maximum_atom(const Binder& binder, Term body) {
   const Term itself = of(close(std::move(node), binder));
   require_finite(outside, itself);
   require_finite(factor, itself);
+  for (const Factor& each : factor->monomials[0].factors)  // 0 * -inf
+    require(Condition::NonZero, of(each.atom), itself);
   const Quiet was_required(*this);
   return add(outside, multiply_finite(factor, itself));
 }

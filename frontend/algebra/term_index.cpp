@@ -41,12 +41,6 @@ mpq_class sum_of_coefficients(Term a) {
   return sum;
 }
 
-mpq_class leading_coefficient(Term a) {
-  for (const Monomial& monomial : a->monomials)
-    if (!is_number(monomial)) return monomial.coefficient;
-  return 0;
-}
-
 mpz_class common_denominator(Term a, bool with_constant) {
   mpz_class out = 1;
   for (const Monomial& monomial : a->monomials)
@@ -183,10 +177,10 @@ Term TermStore::Impl::floor(Term a) {
   const mpq_class sum = sum_of_coefficients(rest);
   const mpq_class other_sum = sum_of_coefficients(other);
   const mpq_class here = constant_part(rest);
-  const bool turn = sum != other_sum ? other_sum < sum
-                    : here != other_constant
-                        ? other_constant < here
-                        : leading_coefficient(other) < leading_coefficient(rest);
+  const bool turn = sum != other_sum         ? other_sum < sum
+                    : here != other_constant ? other_constant < here
+                                             : leading_coefficient(other->monomials) <
+                                                   leading_coefficient(rest->monomials);
   AtomNode node;
   node.kind = AtomKind::Floor;
   node.type = ir::ScalarType::Index;
@@ -250,7 +244,7 @@ Term TermStore::Impl::at_least_zero(Term a) {
   const mpq_class sum = sum_of_coefficients(scaled);
   const bool turn = whole && (balance != 0 ? balance < 0
                               : sum != 0   ? sum < 0
-                                           : leading_coefficient(scaled) < 0);
+                                           : leading_coefficient(scaled->monomials) < 0);
   AtomNode node;
   node.kind = AtomKind::AtLeast;
   node.type = ir::ScalarType::Bool;
@@ -270,7 +264,7 @@ Term TermStore::Impl::is_zero_condition(Term a) {
   scaled = scale(scaled, mpq_class(1) / divisor);
   const Term opposite = scale(scaled, -1);
   const mpq_class sum = sum_of_coefficients(scaled);
-  const bool turn = sum != 0 ? sum < 0 : leading_coefficient(scaled) < 0;
+  const bool turn = sum != 0 ? sum < 0 : leading_coefficient(scaled->monomials) < 0;
   AtomNode node;
   node.kind = AtomKind::Zero;
   node.type = ir::ScalarType::Bool;

@@ -12,6 +12,27 @@ static std::optional<std::int64_t> small(const mpq_class& value) {
   return value.get_num().get_si();
 }
 
+std::optional<TermStore::Cell> TermStore::cell_of(Term term) const {
+  const Atom atom = impl_->single_atom(term);
+  if (atom == nullptr || atom->kind != AtomKind::Read) return {};
+  return Cell{atom->name, atom->args};
+}
+
+std::optional<Term> TermStore::unwrapped(ir::ScalarType type, Term term) const {
+  const Atom atom = impl_->single_atom(term);
+  if (atom == nullptr || atom->kind != AtomKind::Wrap || atom->type != type) return {};
+  return atom->args[0];
+}
+
+Term TermStore::decide(Term term,
+                       const std::function<std::optional<bool>(const Constraint&)>& decided) {
+  return impl_->rebuild(term, [&](Atom atom) -> Term {
+    if (atom->kind != AtomKind::AtLeast && atom->kind != AtomKind::Zero) return {};
+    const auto known = decided({atom->args[0], atom->kind == AtomKind::Zero});
+    return known ? integer(*known ? 1 : 0) : Term();
+  });
+}
+
 std::optional<std::vector<IndexPart>> TermStore::index_parts(Term term) {
   if (!term->is_finite_form()) return {};
   std::vector<IndexPart> out;

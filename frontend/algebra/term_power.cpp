@@ -67,7 +67,7 @@ bool is_mostly_negative(const std::vector<Monomial>& monomials) {
   }
   if (balance != 0) return balance < 0;
   if (sum != 0) return sum < 0;
-  return monomials[0].coefficient < 0;
+  return leading_coefficient(monomials) < 0;
 }
 
 Atom first_condition(Term a) {
@@ -197,7 +197,8 @@ Term TermStore::Impl::power_of(Monomial monomial, const mpq_class& by) {
     if (is_bool(factor.atom)) total = 1;
     if (factor.power.get_den() != 1 && total.get_den() == 1)
       require(Condition::NonNegative, of(factor.atom));
-    if (!natural && factor.power.get_num() % 2 == 0 && factor.power.get_den() == 1) {
+    if (!natural && factor.power.get_num() % 2 == 0 && factor.power.get_den() == 1 &&
+        !is_non_negative(Factor{factor.atom, 1})) {
       rest.factors.push_back(factor);  // |a|, not a
       continue;
     }

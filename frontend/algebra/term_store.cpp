@@ -43,6 +43,34 @@ std::uint64_t content_hash(const AtomNode& atom) {
   return hash;
 }
 
+std::uint64_t shape_of_atom(const AtomNode& atom) {
+  if (atom.kind == AtomKind::Variable) return 1;
+  std::uint64_t hash =
+      hash_combine(static_cast<std::uint64_t>(atom.kind), static_cast<std::uint64_t>(atom.type));
+  hash = hash_combine(hash, atom.name.hash());
+  hash = hash_combine(hash, hash_bytes(atom.text));
+  hash = hash_combine(hash, static_cast<std::uint64_t>(atom.a));
+  hash = hash_combine(hash, static_cast<std::uint64_t>(atom.b));
+  std::uint64_t sum = 0;  // of what has no order
+  for (const Constraint& constraint : atom.constraints) sum += constraint.value->shape;
+  const bool is_set = atom.kind == AtomKind::Max;
+  for (Term arg : atom.args) {
+    if (is_set)
+      sum += arg->shape;
+    else
+      hash = hash_combine(hash, arg->shape);
+  }
+  return hash_combine(hash, sum);
+}
+
+std::uint64_t shape_of_term(const TermNode& term) {
+  std::uint64_t sum = 0;
+  for (const Monomial& monomial : term.monomials)
+    sum += hash_combine(shape_of(monomial), hash_of(monomial.coefficient));
+  for (Term special : term.special) sum = hash_combine(sum, special ? special->shape : 0);
+  return sum;
+}
+
 bool same_content(const AtomNode& a, const AtomNode& b) {
   return a.kind == b.kind && a.type == b.type && a.name == b.name && a.text == b.text &&
          a.a == b.a && a.b == b.b && a.num_bound == b.num_bound && a.args == b.args &&
@@ -126,6 +154,22 @@ bool intersects(const std::vector<Atom>& a, const std::vector<Atom>& b) {
   return std::any_of(a.begin(), a.end(), [&](Atom atom) { return contains(b, atom); });
 }
 
+std::uint64_t shape_of(const Monomial& monomial) {
+  std::uint64_t sum = 0;
+  for (const Factor& factor : monomial.factors)
+    sum += hash_combine(factor.atom->shape, hash_of(factor.power));
+  return hash_combine(sum, monomial.exponent ? monomial.exponent->shape : 0);
+}
+
+mpq_class leading_coefficient(const std::vector<Monomial>& monomials) {
+  const Monomial* first = nullptr;
+  for (const Monomial& monomial : monomials)
+    if ((!monomial.factors.empty() || monomial.exponent) &&
+        (!first || shape_of(monomial) < shape_of(*first)))
+      first = &monomial;
+  return first ? first->coefficient : mpq_class(0);
+}
+
 std::vector<Atom> free_of(const Monomial& monomial) {
   std::vector<Atom> free;
   for (const Factor& factor : monomial.factors) insert_all(free, factor.atom->free);
@@ -158,6 +202,7 @@ Atom TermStore::Impl::atom(AtomNode node) {
     ++node.height;
     std::erase_if(node.free, [&](Atom v) { return is_bound_here(v, node.height); });
   }
+  node.shape = shape_of_atom(node);
   node.index = static_cast<std::uint32_t>(atoms.size());
   atoms.push_back(std::move(node));
   AtomNode& kept = atoms.back();
@@ -190,6 +235,7 @@ Term TermStore::Impl::make(std::vector<Monomial> monomials, Term neg, Term pos, 
     if (mpz_sizeinbase(monomial.coefficient.get_num_mpz_t(), 2) > kMaxBits ||
         mpz_sizeinbase(monomial.coefficient.get_den_mpz_t(), 2) > kMaxBits)
       return unknown(node.free);
+  node.shape = shape_of_term(node);
   node.index = static_cast<std::uint32_t>(terms.size());
   terms.push_back(std::move(node));
   term_by_hash.emplace(terms.back().hash, &terms.back());
@@ -415,9 +461,9 @@ void TermStore::Impl::require(Condition condition, Term term, Term unless) {
   if (Atom atom = single_atom(term); atom && atom->kind == AtomKind::Constant) return;
   for (const Obligation& known : obligations)
     if (known.condition == condition && known.term == term && known.unless_empty == unless &&
-        known.variables.empty())
+        known.variables.empty() && !known.when)
       return;
-  obligations.push_back({condition, term, unless, {}, {}});
+  obligations.push_back({condition, term, unless, {}, {}, {}});
 }
 
 void TermStore::Impl::require_finite(const Factor& factor, Term unless) {

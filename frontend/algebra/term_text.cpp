@@ -140,6 +140,7 @@ std::string TermStore::print(const Obligation& obligation) {
   std::string out = text(obligation.term) + kShapes[static_cast<int>(obligation.condition)];
   if (!obligation.variables.empty())
     out += " for all " + list(obligation.variables) + " where " + text(obligation.where);
+  if (obligation.when) out += " when " + text(obligation.when);
   if (obligation.unless_empty) out += " unless " + text(obligation.unless_empty) + " is empty";
   return out;
 }

@@ -104,7 +104,7 @@ class Generator {
     input.name = context_.symbol("x" + std::to_string(number));
     input.type = random_.pick(types_);
     input.shape = random_shape();
-    input.is_const = random_.chance(10);
+    input.is_const = random_.chance(25);
     if (random_.chance(35)) make_facts(input);
     tensors_.push_back({input.name, input.type, input.shape, false});
     algorithm_.inputs.push_back(std::move(input));

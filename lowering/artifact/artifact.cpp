@@ -132,6 +132,15 @@ std::string describe_check(const program::Program& program, const program::Check
              where + " is";
     case Kind::Monotone: return "no value of " + where + " is less than the one before in its row";
     case Kind::Injective: return "no value of " + where + " stands twice in a row";
+    case Kind::PlanSize: return "with a plan: it is large enough";
+    case Kind::PlanAlignment: return "with a plan: it is aligned to " + value + " bytes";
+    case Kind::PlanOverlap:
+      return "with a plan: it shares no byte with " + (where.empty() ? "the workspace" : where);
+    case Kind::PlanMagic: return "with a plan: it was made and finished";
+    case Kind::PlanVariant: return "with a plan: it is one that the variant reads";
+    case Kind::PlanExtent:
+      return "with a plan: it was made for this " +
+             std::string(program.extents[static_cast<std::size_t>(check.value)].name.text());
   }
   __builtin_unreachable();
 }

@@ -18,16 +18,54 @@ std::string shape_text(const program::Parameter& parameter) {
 
 // `suffix` of the name; `rest` after the tensors, of which only those of the function itself are written.
 std::string declaration(const program::Program& program, const std::string& suffix,
-                        const std::string& rest) {
+                        const std::string& rest, bool writes = false) {
   const std::string open = "int32_t " + std::string(program.name.text()) + suffix + "(";
   const std::string indent(open.size(), ' ');
   std::string text = open + "const tilewright_call *call";
   const std::vector<std::string> names = program::c_parameter_names(program);
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const bool is_const = !program.parameters[i].is_output || !suffix.empty();
+    const bool is_const = !program.parameters[i].is_output || !writes;
     text += ",\n" + indent + (is_const ? "const " : "") + "tilewright_tensor *" + names[i];
   }
   return text + ",\n" + indent + rest + ");\n";
+}
+
+// The constants that no variant reads beside its plan: `w`, or `u, v`.
+std::string planned_constants(const program::Dispatch& dispatch) {
+  const program::Program& program = dispatch.interface;
+  const std::vector<std::string> names = program::c_parameter_names(program);
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (!dispatch.run_reads(program.parameters[i])) text += (text.empty() ? "" : ", ") + names[i];
+  return text;
+}
+
+std::string plan_declarations(const program::Dispatch& dispatch) {
+  const program::Program& program = dispatch.interface;
+  const std::string gone = planned_constants(dispatch);
+  return "\n/* A plan holds what is made once of constants, for the variant that runs at these "
+         "shapes; it may be\n"
+         " * used at all shapes at which a variant runs that reads the same plan. It is the "
+         "caller's memory,\n"
+         " * aligned to TILEWRIGHT_WORKSPACE_ALIGNMENT, and holds no pointers. Stores its bytes "
+         "(0: the variant\n"
+         " * has none, and takes null), and the bytes of workspace of a run with it. Reads no "
+         "data. */\n" +
+         declaration(program, "_plan_query", "size_t *plan_size, size_t *workspace_size") +
+         "\n/* Makes the plan. Reads constants alone: the data of other tensors may be null. After "
+         "a failure it\n"
+         " * is no plan. */\n" +
+         declaration(program, "_plan", "void *plan, size_t plan_size") +
+         "\n/* Runs with a plan, which is checked before anything is written and not changed: "
+         "several threads\n"
+         " * may use one." +
+         (gone.empty()
+              ? ""
+              : " Not read but for the shape, so that the data may be null: " + gone + ".") +
+         " */\n" +
+         declaration(program, "_run",
+                     "const void *plan, size_t plan_size, void *workspace, size_t workspace_size",
+                     true);
 }
 
 std::string guard_text(const program::Variant& variant) {
@@ -35,6 +73,11 @@ std::string guard_text(const program::Variant& variant) {
   for (ir::Expr condition : variant.guard)
     text += (text.empty() ? "" : ", ") + ir::print(condition);
   return text.empty() ? "every size" : text;
+}
+
+std::string plan_text(const program::Program& program, const program::Planned& planned) {
+  return std::to_string(program::plan_head_bytes(program)) + " + " + ir::print(planned.bytes) +
+         " bytes";
 }
 
 std::string contract_text(const program::Dispatch& dispatch, const TargetFacts& target,
@@ -60,7 +103,8 @@ std::string contract_text(const program::Dispatch& dispatch, const TargetFacts& 
     for (std::size_t i = 0; i < dispatch.variants.size(); ++i) {
       const program::Variant& variant = dispatch.variants[i];
       line("  " + variant.name + ": " + guard_text(variant) + "; workspace " +
-           ir::print(variant.contract.workspace.total) + " bytes");
+           ir::print(variant.contract.workspace.total) + " bytes" +
+           (variant.planned ? ", plan " + plan_text(program, *variant.planned) : ""));
     }
   }
   line("");
@@ -72,6 +116,7 @@ std::string contract_text(const program::Dispatch& dispatch, const TargetFacts& 
     line("  " + names[i] + ": " +
          (parameter.is_inout    ? "in and out "
           : parameter.is_output ? "output "
+          : parameter.is_const  ? "constant input "
                                 : "input ") +
          shape_text(parameter) + (own == names[i] ? "" : ", `" + own + "` of the algorithm"));
   }
@@ -93,6 +138,8 @@ std::string contract_text(const program::Dispatch& dispatch, const TargetFacts& 
   line("Workspace: " + ir::print(contract.workspace.total) + " bytes, aligned to " +
        std::to_string(program::kWorkspaceAlignment) + "; `workers` is the executor's");
   line("  num_workers, or 1 without an executor. " + name + "_query computes it.");
+  if (dispatch.is_single() && dispatch.has_plan())
+    line("Plan: " + plan_text(program, *dispatch.variants[0].planned) + ".");
   line(
       "Threads: may be called from several threads at once, each call with outputs and a "
       "workspace");
@@ -115,7 +162,7 @@ std::string make_header(const program::Dispatch& dispatch, const TargetFacts& ta
   std::string text = contract_text(dispatch, target, origin);
   text += "#ifndef " + guard + "\n#define " + guard + "\n\n#include <tilewright/runtime.h>\n\n";
   text += "#if defined(__cplusplus)\nextern \"C\" {\n#endif\n\n";
-  text += declaration(program, "", "void *workspace, size_t workspace_size");
+  text += declaration(program, "", "void *workspace, size_t workspace_size", true);
   text +=
       "\n/* Stores the bytes of workspace that a call with these shapes needs. Reads no data. */\n";
   text += declaration(program, "_query", "size_t *workspace_size");
@@ -130,6 +177,7 @@ std::string make_header(const program::Dispatch& dispatch, const TargetFacts& ta
       "length.\n"
       " * Writes no tensor, allocates nothing, prints nothing. */\n";
   text += declaration(program, "_explain", "char *text, size_t text_size, size_t *text_length");
+  if (dispatch.has_plan()) text += plan_declarations(dispatch);
   text +=
       "\n#if defined(__cplusplus)\n} /* extern \"C\" */\n#endif\n\n#endif /* " + guard + " */\n";
   return text;

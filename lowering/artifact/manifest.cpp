@@ -56,6 +56,7 @@ Json parameters_json(const program::Program& program) {
                                            : "input")
         .add("type", ir::type_text(parameter.type))
         .add("shape", std::move(shape));
+    if (parameter.is_const) entry.add("const", true);
     if (parameter.facts.any()) entry.add("facts", facts_json(parameter.facts));
     if (ir::is_packed(parameter.type))
       entry.add("elements_per_byte", ir::elements_per_byte(parameter.type));
@@ -82,6 +83,30 @@ Json extents_json(const program::Program& program, const program::Contract& cont
   return list;
 }
 
+// What is made once, and what may change without making it again.
+Json plan_json(const program::Program& program, const program::Planned& planned) {
+  Json buffers = Json::array();
+  for (const program::PlanBuffer& buffer : planned.buffers) {
+    Json extents = Json::array();
+    for (ir::Expr extent : buffer.extents) extents.push(ir::print(extent));
+    buffers.push(Members()
+                     .add("name", buffer.name.text())
+                     .add("type", ir::type_text(buffer.type))
+                     .add("extents", std::move(extents))
+                     .add("offset", ir::print(buffer.offset))
+                     .done());
+  }
+  Json sizes = Json::array();
+  for (std::size_t e = 0; e < program.extents.size(); ++e)
+    if (planned.depends_on[e]) sizes.push(program.extents[e].name.text());
+  return Members()
+      .add("head_bytes", program::plan_head_bytes(program))
+      .add("bytes", ir::print(planned.bytes))
+      .add("depends_on", std::move(sizes))
+      .add("buffers", std::move(buffers))
+      .done();
+}
+
 // The decision table: the first whose guard holds runs.
 Json variants_json(const program::Dispatch& dispatch, const Origin& origin) {
   Json list = Json::array();
@@ -92,6 +117,7 @@ Json variants_json(const program::Dispatch& dispatch, const Origin& origin) {
     Members entry;
     entry.add("name", variant.name).add("guard", std::move(guard));
     entry.add("workspace", ir::print(variant.contract.workspace.total));
+    if (variant.planned) entry.add("plan", plan_json(dispatch.interface, *variant.planned));
     if (i < origin.variants.size()) {
       const VariantOrigin& own = origin.variants[i];
       entry.add("runs_for", own.sizes)

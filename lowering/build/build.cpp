@@ -140,7 +140,7 @@ std::vector<const tree::Nest*> Builder::placed_at(Symbol nest, Symbol loop) cons
   std::vector<const tree::Nest*> out;
   for (const tree::Nest& n : schedule.tree.nests)
     if (n.at && n.at->nest == nest && n.at->loop == loop) out.push_back(&n);
-  return out;
+  return tree::in_order(schedule.tree, std::move(out));
 }
 
 bool Builder::reads_regions(const tree::Nest& nest) const {
@@ -288,32 +288,68 @@ Expr Builder::localise(const Env& env, Expr expr, const ir::Substitution& indice
   return simplify(redirected);
 }
 
-void Builder::find_roots() {
+Result<Ok> Builder::find_roots() {
   if (!algorithm.loops.empty()) {
     // Law of tree::verify: they stand in the order of the equations.
     for (const ir::Equation& e : algorithm.equations) {
       const tree::Nest* nest = schedule.tree.find(e.name);
       roots_.push_back(nest && !nest->at ? nest : nullptr);
     }
-    return;
+    return order_sets();
   }
   for (const tree::Nest& nest : schedule.tree.nests)
-    if (!nest.at) roots_.push_back(&nest);
+    if (!nest.at && !nest.stage) roots_.push_back(&nest);
+  roots_ = tree::in_order(schedule.tree, std::move(roots_));
+  return Ok{};
+}
+
+// Members change places with each other alone, so each equation stays in the loops of the algorithm around it.
+Result<Ok> Builder::order_sets() {
+  for (const tree::Set& set : schedule.tree.sets) {
+    std::vector<std::size_t> places;
+    std::vector<const tree::Nest*> members;
+    for (std::size_t i = 0; i < roots_.size(); ++i) {
+      if (!roots_[i] || schedule.tree.set_of(roots_[i]->name) != &set) continue;
+      places.push_back(i);
+      members.push_back(roots_[i]);
+    }
+    const std::vector<const tree::Nest*> ordered = tree::in_order(schedule.tree, members);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (ordered[i] == members[i]) continue;
+      if (algorithm.loops_around(*equation(ordered[i]->name)) !=
+          algorithm.loops_around(*equation(members[i]->name)))
+        return refuse(set.order.empty() ? set.place.span : set.order[0].place.span,
+                      "`" + std::string(ordered[i]->name.text()) + "` is to run before `" +
+                          std::string(members[i]->name.text()) +
+                          "`, which is in another loop of the algorithm",
+                      "drop the order, or take one of them out of the set");
+      roots_[places[i]] = ordered[i];
+    }
+  }
+  return Ok{};
+}
+
+Result<Stmt> Builder::emit_plan(std::size_t first, Env& env, const Rest& rest) {
+  const auto& nests = schedule.tree.nests;
+  // Law of tree::verify: a staged copy at the root is one of the plan, and these come first.
+  if (first == nests.size() || nests[first].at || !nests[first].stage) return rest(env);
+  return emit_placed(nests[first], whole(*algorithm.shape_of(nests[first].stage->tensor)), env,
+                     [&](Env& inner) { return emit_plan(first + 1, inner, rest); });
 }
 
 Result<Stmt> Builder::emit_roots(std::size_t first, std::size_t last, std::size_t loop, Env& env,
                                  const Rest& rest) {
+  // Before any loop that begins where this run of equations ends: it is not inside.
+  if (first == last) return rest(env);
   const auto& loops = algorithm.loops;
   while (loop < loops.size() && loops[loop].first < first) ++loop;
   if (loop < loops.size() && loops[loop].first == first)
     return emit_loop(loop, env, [&](Env& after) {
       return emit_roots(loops[loop].last, last, loop + 1, after, rest);
     });
-  if (first == last) return rest(env);
   const tree::Nest* nest = roots_[first];
   const auto go_on = [&](Env& after) { return emit_roots(first + 1, last, loop, after, rest); };
   if (!nest) return go_on(env);
-  // Law of tree::verify: a staged copy never stands at the root.
   const ir::Equation* e = equation(nest->name);
   const Region region = whole(e->shape);
   // An output has its place, and what a loop goes on with may have.
@@ -327,7 +363,9 @@ Result<Stmt> Builder::emit_roots(std::size_t first, std::size_t last, std::size_
 
 Result<program::Program> Builder::run() {
   TILEWRIGHT_CHECK_OK(tree::verify(algorithm, schedule.tree));
-  if (!machine::is_machine_path(schedule.machine))
+  if (schedule.machine_file)
+    machine_ = *schedule.machine_file;
+  else if (!machine::is_machine_path(schedule.machine))
     if (auto found = machine::find_machine(schedule.machine); found.ok()) machine_ = *found;
   TILEWRIGHT_CHECK_OK(fits_machine());
   inline_equations();
@@ -340,21 +378,22 @@ Result<program::Program> Builder::run() {
   for (const ir::Input& input : algorithm.inputs) {
     const bool is_inout = algorithm.new_value(input.name) != nullptr;
     out.parameters.push_back(
-        {input.name, input.type, input.shape, is_inout, input.facts, is_inout});
+        {input.name, input.type, input.shape, is_inout, input.facts, is_inout, input.is_const});
   }
   for (const ir::Equation* e : algorithm.outputs())
     for (const ir::TensorPart& part : e->tensors())
       if (!e->into.valid()) out.parameters.push_back({part.name, part.type, e->shape, true});
-  find_roots();
+  TILEWRIGHT_CHECK_OK(find_roots());
   Env env;
   const bool launched = std::any_of(schedule.tree.nests.begin(), schedule.tree.nests.end(),
                                     [](const tree::Nest& n) { return n.kernel.valid(); });
-  TILEWRIGHT_TRY(body, with_old_values(env, [&](Env& inner) {
-                   if (launched) return emit_kernels(inner);
-                   return emit_roots(0, roots_.size(), 0, inner, [&](Env&) {
-                     return Result<Stmt>(program::make_block(context, {}));
-                   });
-                 }));
+  const Rest roots = [&](Env& inner) {
+    if (launched) return emit_kernels(inner);
+    return emit_roots(0, roots_.size(), 0, inner,
+                      [&](Env&) { return Result<Stmt>(program::make_block(context, {})); });
+  };
+  TILEWRIGHT_TRY(body,
+                 emit_plan(0, env, [&](Env& planned) { return with_old_values(planned, roots); }));
   // What is fixed within an iteration of the algorithm is a loop's variable in the Program.
   if (!algorithm.loops.empty())
     body = program::rewrite(

@@ -141,6 +141,8 @@ class Builder {
   // What `emit` makes, in the memories that were asked for in it.
   Result<Stmt> with_memories(const std::function<Result<Stmt>()>& emit);
   bool is_device() const { return machine_ && !machine_->teams.empty(); }
+  // How many bytes one request brings: a line of the cache nearest to the core.
+  std::int64_t line_bytes() const;
   // Whether the memory of a nest outlives the loop that it is placed in.
   bool has_team_memory(const tree::Nest& nest) const;
 
@@ -172,6 +174,8 @@ class Builder {
   void inline_equations();
   Binding own_binding(const tree::Nest& nest, Symbol tensor, const Region& region, Expr slot);
   using Rest = std::function<Result<Stmt>(Env&)>;
+  // The copies of the plan from nest number `first` on, around all that follows.
+  Result<Stmt> emit_plan(std::size_t first, Env& env, const Rest& rest);
   // The nests at the root in order, each in the loops of the algorithm around it; a local equation's buffer
   // lives for all that follow. Positions in roots_ [first, last), and loops from number `loop` on.
   Result<Stmt> emit_roots(std::size_t first, std::size_t last, std::size_t loop, Env& env,
@@ -186,9 +190,11 @@ class Builder {
   bool is_inlined(Symbol equation) const;
   // With what is inlined in place of its reads.
   Expr through_inlining(Expr expr) const;
-  void find_roots();
+  Result<Ok> find_roots();
+  Result<Ok> order_sets();
   // device.cpp
   Result<Stmt> emit_kernels(Env& env);
+  Stmt at_the_same_time(const tree::Set& set, const std::vector<std::pair<Symbol, Stmt>>& members);
   // The fill of a nest by the agents around it: by one of those that its own loops do not split it among.
   Stmt by_one_agent(const tree::Nest& nest, const Env& env, Stmt fill) const;
 

@@ -70,10 +70,39 @@ Stmt Builder::by_one_agent(const tree::Nest& nest, const Env& env, Stmt fill) co
   return first ? program::make_if(context, first, fill) : fill;
 }
 
+// Members of a set, each by an agent of its own: teams of one run beside those of another. Those that an order names
+// come first.
+Stmt Builder::at_the_same_time(const tree::Set& set,
+                               const std::vector<std::pair<Symbol, Stmt>>& members) {
+  std::map<Symbol, Symbol> names;
+  std::vector<Stmt> roles;
+  for (const auto& [member, body] : members) {
+    std::string name(member.text());
+    std::replace(name.begin(), name.end(), '.', '_');
+    names[member] = fresh(name + "_role");
+    std::vector<Symbol> after;
+    for (const tree::OrderEdge& edge : set.order) {
+      if (!(edge.after == member)) continue;
+      const Symbol before = names.at(edge.before);
+      if (std::find(after.begin(), after.end(), before) == after.end()) after.push_back(before);
+    }
+    program::Role role;
+    role.name = names[member];
+    role.scope = program::Scope::Device;
+    role.after = after;
+    role.body = body;
+    roles.push_back(program::make(context, role));
+  }
+  program::Concurrent out;
+  out.roles = roles;
+  return program::make(context, out);
+}
+
 // Nests at the root, a launch for each run of one kernel; what one launch leaves to another is in the workspace.
 Result<Stmt> Builder::emit_kernels(Env& env) {
   std::vector<Stmt> launches;
   std::vector<Stmt> nests;
+  std::vector<std::pair<Symbol, Stmt>> members;  // of a set
   Memories between;
   Symbol kernel;
   const auto launch = [&] {
@@ -84,22 +113,30 @@ Result<Stmt> Builder::emit_kernels(Env& env) {
     launches.push_back(program::make(context, node));
     nests.clear();
   };
-  for (const tree::Nest& nest : schedule.tree.nests) {
-    if (nest.at) continue;
-    if (!(nest.kernel == kernel)) launch();
-    kernel = nest.kernel;
-    const ir::Equation* e = equation(nest.name);
+  for (const tree::Nest* nest : roots_) {
+    if (!nest) continue;
+    if (!(nest->kernel == kernel)) launch();
+    kernel = nest->kernel;
+    const ir::Equation* e = equation(nest->name);
     const Region region = whole(e->shape);
     if (!e->is_output) {
       for (const ir::TensorPart& tensor : e->tensors()) {
-        env.bindings[tensor.name] = own_binding(nest, tensor.name, region, {});
+        env.bindings[tensor.name] = own_binding(*nest, tensor.name, region, {});
         const Binding& made = env.bindings[tensor.name];
-        between.push_back({tensor.name, nest.name, made.buffer, tensor.type, made.extents,
+        between.push_back({tensor.name, nest->name, made.buffer, tensor.type, made.extents,
                            program::Space::Workspace});
       }
     }
-    TILEWRIGHT_TRY(stmt, emit_nest(nest, region, env));
-    nests.push_back(stmt);
+    TILEWRIGHT_TRY(stmt, emit_nest(*nest, region, env));
+    const tree::Set* set = schedule.tree.set_of(nest->name);
+    if (!set) {
+      nests.push_back(stmt);
+      continue;
+    }
+    members.emplace_back(nest->name, stmt);
+    if (members.size() < set->members.size()) continue;
+    nests.push_back(at_the_same_time(*set, members));
+    members.clear();
   }
   launch();
   Stmt out = program::make_block(context, launches);

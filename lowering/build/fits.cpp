@@ -44,9 +44,6 @@ Result<Ok> Builder::fits_machine() const {
       return absent(nest.ringed.span, name + " has several buffers for copies that run ahead",
                     "drop `ring`", "ring " + std::to_string(nest.ring));
   }
-  if (!schedule.tree.sets.empty())
-    return absent(schedule.tree.sets[0].place.span, "a set runs nests on agents of a device",
-                  "drop `set`: they then run one after the other", "set");
   return Ok{};
 }
 

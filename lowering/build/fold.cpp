@@ -358,8 +358,10 @@ bool NestEmitter::reads_stay_inside(const Point& point, Expr term, Symbol name) 
       });
       if (!affected) continue;
       const auto low = ir::decide(context_, context_.le(context_.index(0), index), builder_.ranges);
-      const auto high = ir::decide(context_, context_.lt(index, size), builder_.ranges);
-      if (!low || !*low || !high || !*high) return false;
+      const Expr below = builder_.simplify(context_.lt(index, size));
+      const bool high = ir::decide(context_, below, builder_.ranges).value_or(false) ||
+                        follows_from_bounds(point, below);
+      if (!low || !*low || !high) return false;
     }
   }
   return true;

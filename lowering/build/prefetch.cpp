@@ -12,7 +12,7 @@ namespace tilewright::build {
 
 namespace {
 
-// Bytes that one request brings, of every machine that there is a back end for.
+// Of a machine whose file nobody has read.
 constexpr std::int64_t kLineBytes = 64;
 
 std::string quoted(Symbol name) { return "`" + std::string(name.text()) + "`"; }
@@ -44,6 +44,10 @@ std::optional<Expr> index_from_data(const Builder& builder, const tree::Nest& ow
 
 }  // namespace
 
+std::int64_t Builder::line_bytes() const {
+  return machine_ ? machine_->caches.front().line_bytes : kLineBytes;
+}
+
 Result<Stmt> NestEmitter::prefetches(const tree::Loop& loop, const Point& point, Expr upper) {
   std::vector<Stmt> out;
   for (const tree::Prefetch& ahead : loop.prefetches) {
@@ -73,9 +77,10 @@ Result<Stmt> NestEmitter::prefetch(const tree::Prefetch& ahead, const tree::Loop
   const auto moved = [&](Expr e) { return builder_.simplify(ir::substitute(context_, e, later)); };
   const auto line = contiguous(point.env, ahead.tensor, shape.size());
   const ir::ScalarType type = *builder_.algorithm.type_of(ahead.tensor);
+  const std::int64_t bytes = builder_.line_bytes();
   const std::int64_t per_line = ir::is_packed(type)
-                                    ? kLineBytes * ir::elements_per_byte(type)
-                                    : std::max<std::int64_t>(kLineBytes / ir::size_bytes(type), 1);
+                                    ? bytes * ir::elements_per_byte(type)
+                                    : std::max<std::int64_t>(bytes / ir::size_bytes(type), 1);
   std::vector<Expr> cell;
   std::vector<std::pair<Symbol, Expr>> loops;
   for (std::size_t d = 0; d < shape.size(); ++d) {

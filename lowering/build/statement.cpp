@@ -306,15 +306,17 @@ namespace {
 program::Space space_of(const tree::Nest& nest, ir::ScalarType type,
                         const std::vector<Expr>& extents, bool* constant) {
   std::int64_t bytes = ir::size_bytes(type);
+  const bool planned = nest.stage && nest.stage->at_plan;
   *constant = true;
   for (Expr extent : extents) {
     const auto* known = extent.as<ir::IntConst>();
     if (!known || __builtin_mul_overflow(bytes, known->value, &bytes)) {
       *constant = false;
-      return program::Space::Workspace;
+      return planned ? program::Space::Plan : program::Space::Workspace;
     }
   }
   if (nest.in_register) return program::Space::Register;
+  if (planned) return program::Space::Plan;
   switch (nest.space) {
     case tree::Space::None:
     case tree::Space::Register: break;
@@ -358,8 +360,9 @@ Binding Builder::own_binding(const tree::Nest& nest, Symbol tensor, const Region
   if (region.needed) binding.filled.assign(binding.extents.size(), Expr());
   for (Expr& extent : binding.extents) {
     extent = simplify(context.max(context.index(0), extent));
-    // A buffer outside the workspace has at least one cell.
-    if (extent == context.index(0)) extent = context.index(1);
+    // A buffer outside the workspace and the plan has at least one cell.
+    const bool planned = nest.stage && nest.stage->at_plan;
+    if (extent == context.index(0) && !planned) extent = context.index(1);
   }
   if (slot) {
     binding.extents.insert(binding.extents.begin(), context.index(nest.ring));

@@ -250,7 +250,7 @@ class Synchroniser {
   std::vector<SyncPoint> fences_;
 };
 
-// Each team of a Program: the agents of a block or core, or of a launch that has none.
+// Each team of a Program: the agents of a block or core, or of a launch or a member of a set that has none.
 class Teams {
  public:
   Teams(ir::Context& context, poly::Context& polyhedra, const program::Program& program,
@@ -262,15 +262,14 @@ class Teams {
         tells_(tells) {}
 
   Result<Stmt> run(Stmt stmt, std::vector<Stmt> outer) {
-    const auto* kernel = stmt.as<program::Kernel>();
     const auto* bind = stmt.as<program::Bind>();
-    const bool is_team = (kernel || (bind && bind->scope >= Scope::Block)) && !holds_teams(stmt);
+    const Scope scope = team_scope(stmt);
+    const bool is_team = scope != Scope::None && !holds_teams(stmt);
     if (stmt.as<program::For>() || bind) outer.push_back(stmt);
     std::optional<Failure> failed;
     const Stmt out = program::map_parts(context_, stmt, [&](std::string_view, auto part) {
       if constexpr (std::is_same_v<decltype(part), Stmt>) {
-        auto inside =
-            is_team ? team(part, outer, kernel ? Scope::Device : bind->scope) : run(part, outer);
+        auto inside = is_team ? team(part, outer, scope) : run(part, outer);
         if (inside.ok()) return *inside;
         failed = std::move(inside).failure();
       }
@@ -281,12 +280,18 @@ class Teams {
   }
 
  private:
+  // Of what may be a team; None: it is none.
+  static Scope team_scope(Stmt stmt) {
+    const auto* bind = stmt.as<program::Bind>();
+    const auto* role = stmt.as<program::Role>();
+    const Scope scope = bind ? bind->scope : role ? role->scope : Scope::None;
+    return stmt.as<program::Kernel>() ? Scope::Device : scope >= Scope::Block ? scope : Scope::None;
+  }
+
   static bool holds_teams(Stmt stmt) {
     bool found = false;
-    program::walk(stmt, [&](Stmt s) {
-      const auto* bind = s.as<program::Bind>();
-      found = found || (bind && bind->scope >= Scope::Block && !(s == stmt));
-    });
+    program::walk(stmt,
+                  [&](Stmt s) { found = found || (team_scope(s) != Scope::None && !(s == stmt)); });
     return found;
   }
 

@@ -12,6 +12,7 @@
 #include "lowering/check/plan.h"
 #include "lowering/check/reach.h"
 #include "lowering/program/interpret.h"
+#include "lowering/program/plan.h"
 #include "schedules/polyhedra/instances.h"
 
 namespace tilewright::check {
@@ -181,6 +182,41 @@ class Checker {
         for (const ir::TensorPart& part : output->tensors())
           if (!compare(run, *output, part.name, reference.at(part.name), result->outputs))
             return false;
+      if (order == 0 && program::has_plan(program_)) {
+        TILEWRIGHT_TRY(same, execute_planned(run, inputs, result->outputs));
+        if (!same) return false;
+      }
+    }
+    return true;
+  }
+
+  // The Program taken apart: its plan, then a run with it, gives the same bits.
+  Result<bool> execute_planned(const Run& run, const ir::TensorMap& inputs,
+                               const ir::TensorMap& wanted) {
+    if (!planned_) {
+      TILEWRIGHT_TRY(planned, program::split_plan(context_, program_));
+      planned_ = std::move(planned);
+    }
+    ir::TensorMap all = inputs;
+    for (const program::Program* part : {&planned_->plan, &planned_->run}) {
+      auto result = program::interpret(context_, *part, run.sizes, all);
+      if (!result.ok()) {
+        for (Diagnostic diagnostic : result.diagnostics()) refute(std::move(diagnostic), run);
+        return false;
+      }
+      report_.steps += result->steps;
+      for (auto& [name, tensor] : result->outputs) all.insert_or_assign(name, std::move(tensor));
+    }
+    for (const auto& [name, tensor] : wanted) {
+      if (ir::tensor_bytes(all.at(name)) == ir::tensor_bytes(tensor)) continue;
+      refute({Code::CheckRefuted,
+              {},
+              "a run with a plan gives other values of " + in_backticks(name.text()) +
+                  " than one without",
+              "this is a defect of Tilewright: please report it with the program",
+              {}},
+             run);
+      return false;
     }
     return true;
   }
@@ -325,6 +361,7 @@ class Checker {
   const Options& options_;
   Report report_;
   std::optional<program::Coverage> coverage_;
+  std::optional<program::Planned> planned_;
   // Outcomes that may happen and that no run had taken, with the reason; a later run may still have.
   struct Open {
     std::size_t decision;

@@ -33,7 +33,9 @@ Result<Ok> check_interface(const ir::Algorithm& algorithm, const program::Progra
     const bool is_inout = algorithm.new_value(input.name) != nullptr;
     match(input.name, input.type, input.shape, is_inout, is_inout);
     const program::Parameter* parameter = program.find_parameter(input.name);
-    if (parameter && !(parameter->facts == input.facts) && wrong.empty()) wrong = input.name.text();
+    if (parameter && wrong.empty() &&
+        (!(parameter->facts == input.facts) || parameter->is_const != input.is_const))
+      wrong = input.name.text();
   }
   for (const ir::Equation* output : algorithm.outputs())
     for (const ir::TensorPart& part :

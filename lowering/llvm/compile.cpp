@@ -135,14 +135,23 @@ Result<Object> compile_function(ir::Context& context, const program::Dispatch& d
     return ModuleState{context, program, contract, target, llvm, module};
   };
   ModuleState interface = state_of(dispatch.interface, dispatch.contract);
-  std::vector<ModuleState> variants;
-  for (const program::Variant& variant : dispatch.variants) {
-    variants.push_back(state_of(variant.program, variant.contract));
-    if (!dispatch.is_single()) variants.back().variant = variant.name;
+  std::vector<VariantStates> variants(dispatch.variants.size());
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    const program::Variant& variant = dispatch.variants[i];
+    const std::string name = dispatch.is_single() ? "" : variant.name;
+    const std::string before = name.empty() ? "" : name + ".";
+    if (!variant.planned) {
+      variants[i].whole.emplace(state_of(variant.program, variant.contract));
+      variants[i].whole->variant = name;
+      continue;
+    }
+    const program::Planned& planned = *variant.planned;
+    variants[i].plan.emplace(state_of(planned.plan, planned.plan_contract));
+    variants[i].plan->variant = before + "plan";
+    variants[i].run.emplace(state_of(planned.run, planned.run_contract));
+    variants[i].run->variant = before + "run";
   }
   emit_library(interface, dispatch, variants);
-  for (const ModuleState& variant : variants)
-    if (variant.error) return fail(*variant.error);
   if (interface.error) return fail(*interface.error);
 
   Object object;

@@ -54,7 +54,7 @@ struct Object {
   std::string assembly;
 };
 
-// Emits `NAME`, `NAME_query` and `NAME_explain`.
+// Emits `NAME`, `NAME_query` and `NAME_explain`; with a plan `NAME_plan_query`, `NAME_plan` and `NAME_run` too.
 Result<Object> compile_function(ir::Context& context, const program::Dispatch& dispatch,
                                 const TargetOptions& target, const CompileOptions& options = {});
 

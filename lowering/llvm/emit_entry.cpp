@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The checks of the contract, in its order, and the choice of a variant.
+// The checks of the contract, in its order, then what the entry is for.
 #include "lowering/llvm/abi_wall.h"
 #include "lowering/llvm/entry_wall.h"
 
@@ -41,6 +41,18 @@ void Entry::declare() {
       types.insert(types.end(), {i64_type, ptr});
       name += "_explain";
       break;
+    case EntryKind::PlanQuery:
+      types.push_back(ptr);
+      name += "_plan_query";
+      break;
+    case EntryKind::Plan:
+      types.push_back(i64_type);
+      name += "_plan";
+      break;
+    case EntryKind::RunPlanned:
+      types.insert(types.end(), {i64_type, ptr, i64_type});
+      name += "_run";
+      break;
   }
   function_ =
       llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getInt32Ty(c), types, false),
@@ -58,25 +70,22 @@ void Entry::declare() {
   if (kind_ == EntryKind::Table) writer_ = function_->getArg(1 + n);
   if (kind_ == EntryKind::Run || kind_ == EntryKind::Query) workspace_ = function_->getArg(1 + n);
   if (kind_ == EntryKind::Run) workspace_size_ = function_->getArg(2 + n);
-}
-
-bool Entry::makes(const Check& c) const {
-  switch (kind_) {
-    case EntryKind::Run: return true;
-    case EntryKind::Query:
-    case EntryKind::Table: return c.in_query;
-    case EntryKind::Explain:
-      return c.kind != CheckKind::WorkspaceAlignment && c.kind != CheckKind::WorkspaceOverlap &&
-             c.kind != CheckKind::Injective;
+  if (program::takes_plan(kind_)) {
+    plan_ = function_->getArg(1 + n);
+    plan_size_ = function_->getArg(2 + n);
   }
-  __builtin_unreachable();
+  if (kind_ == EntryKind::PlanQuery) workspace_ = function_->getArg(2 + n);
+  if (kind_ == EntryKind::RunPlanned) {
+    workspace_ = function_->getArg(3 + n);
+    workspace_size_ = function_->getArg(4 + n);
+  }
 }
 
 llvm::Function* Entry::emit() {
   declare();
   if (kind_ == EntryKind::Explain) begin_explain();
   for (const Check& c : state_.contract.checks)
-    if (makes(c)) check(c);
+    if (program::makes_check(kind_, dispatch_, c)) check(c);
   finish();
   return function_;
 }
@@ -118,6 +127,12 @@ void Entry::check(const Check& c) {
     case CheckKind::RangeNotEmpty:
     case CheckKind::Monotone:
     case CheckKind::Injective: return check_values(c);
+    case CheckKind::PlanSize:
+    case CheckKind::PlanAlignment:
+    case CheckKind::PlanOverlap:
+    case CheckKind::PlanMagic:
+    case CheckKind::PlanVariant:
+    case CheckKind::PlanExtent: return check_plan(c);
   }
 }
 
@@ -239,11 +254,7 @@ void Entry::check_tensor(const Check& c) {
 }
 
 llvm::Value* Entry::evaluate_checked(Expr expr, llvm::Value** overflow) {
-  emitter_->check_overflow(b().getFalse());
-  llvm::Value* value = emitter_->evaluate_uniform(expr);
-  *overflow = emitter_->overflow();
-  emitter_->check_overflow(nullptr);
-  return value;
+  return emitter_->evaluate_alone(expr, overflow);
 }
 
 void Entry::check_extent(const Check& c) {
@@ -334,7 +345,10 @@ void Entry::check_bytes(const Check& c) {
   llvm::Value* fits = b().CreateAnd(b().CreateICmpULE(end, limit), b().CreateICmpUGE(end, offset));
   demand(b().CreateOr(b().CreateICmpEQ(limit, i64(0)), fits), c, end, limit);
   tensor.bytes = bytes;
-  if (asks_only()) return;
+  if (!needs_data(c.argument)) {
+    tensor.data = llvm::ConstantPointerNull::get(b().getPtrTy());
+    return;
+  }
   llvm::Value* data = field(tensor.descriptor, abi::tensor::kData, b().getPtrTy());
   llvm::Value* there = b().CreateOr(b().CreateIsNotNull(data), b().CreateICmpEQ(bytes, i64(0)));
   demand(there, c, nullptr, nullptr, TILEWRIGHT_NULL_ARGUMENT);
@@ -350,28 +364,6 @@ llvm::Value* Entry::disjoint(llvm::Value* x, llvm::Value* x_bytes, llvm::Value* 
   llvm::Value* empty =
       b().CreateOr(b().CreateICmpEQ(x_bytes, i64(0)), b().CreateICmpEQ(y_bytes, i64(0)));
   return b().CreateOr(apart, empty);
-}
-
-void Entry::choose() {
-  if (needed_) return;
-  llvm::Value* none = b().getFalse();
-  for (const program::Variant& variant : dispatch_.variants) {
-    llvm::Value* all = b().getTrue();
-    for (Expr condition : variant.guard) {
-      llvm::Value* overflow = nullptr;
-      llvm::Value* one = evaluate_checked(condition, &overflow);
-      all = b().CreateAnd(all, b().CreateAnd(one, b().CreateNot(overflow)));
-    }
-    holds_.push_back(all);
-  }
-  needed_ = i64(0);
-  overflow_ = none;
-  for (std::size_t i = dispatch_.variants.size(); i-- > 0;) {
-    llvm::Value* overflow = nullptr;
-    llvm::Value* own = evaluate_checked(dispatch_.variants[i].contract.workspace.total, &overflow);
-    needed_ = b().CreateSelect(holds_[i], own, needed_);
-    overflow_ = b().CreateSelect(holds_[i], overflow, overflow_);
-  }
 }
 
 void Entry::check_workspace(const Check& c) {
@@ -423,27 +415,23 @@ void Entry::check_values(const Check& c) {
   demand(b().CreateICmpSLT(found, i64(0)), c, upper, found);
 }
 
-// The kernel of the first variant whose guard holds; the last one has none.
-void Entry::run_chosen() {
-  std::vector<llvm::Value*> args{emitter_->call, workspace_};
-  for (const Tensor& tensor : tensors_) args.push_back(tensor.data);
-  for (const ir::ExtentDecl& extent : state_.program.extents)
-    args.push_back(extents_.at(extent.name));
-  for (std::size_t i = 0; i + 1 < callees_.kernels.size(); ++i) {
-    llvm::BasicBlock* run = block("run");
-    llvm::BasicBlock* next = block("next");
-    b().CreateCondBr(holds_[i], run, next);
-    b().SetInsertPoint(run);
-    b().CreateRet(b().CreateCall(callees_.kernels[i], args));
-    b().SetInsertPoint(next);
-  }
-  b().CreateRet(b().CreateCall(callees_.kernels.back(), args));
-}
-
 void Entry::finish() {
   choose();
   switch (kind_) {
-    case EntryKind::Run: return run_chosen();
+    case EntryKind::Run:
+    case EntryKind::RunPlanned:
+    case EntryKind::Plan: return run_chosen();
+    case EntryKind::PlanQuery: {
+      llvm::Value* both =
+          b().CreateAnd(b().CreateIsNotNull(plan_), b().CreateIsNotNull(workspace_));
+      demand(both, {CheckKind::NotNull, -1, -1, -1, 0, {}, true});
+      demand(b().CreateNot(b().CreateOr(overflow_, plan_overflow_)),
+             {CheckKind::PlanSize, -1, -1, -1, 0, {}, true}, nullptr, nullptr,
+             TILEWRIGHT_OUT_OF_BOUNDS);
+      b().CreateStore(plan_needed_, plan_);
+      b().CreateStore(needed_, workspace_);
+      break;
+    }
     case EntryKind::Query: {
       demand(b().CreateIsNotNull(workspace_), {CheckKind::NotNull, -1, -1, -1, 0, {}, true});
       demand(b().CreateNot(overflow_), {CheckKind::WorkspaceSize, -1, -1, -1, 0, {}, true}, nullptr,

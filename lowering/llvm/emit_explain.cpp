@@ -254,16 +254,21 @@ void Entry::put_table() {
     put(variant.guard.empty() ? "every size\n" : "\n");
     taken = b().CreateOr(taken, holds_[i]);
   }
-  put("workspace: ");
+  put_bytes("workspace: ", needed_, overflow_);
+  if (dispatch_.has_plan()) put_bytes("plan: ", plan_needed_, plan_overflow_);
+}
+
+void Entry::put_bytes(const std::string& what, llvm::Value* bytes, llvm::Value* overflow) {
+  put(what);
   llvm::BasicBlock* known = block("known");
   llvm::BasicBlock* unknown = block("unknown");
   llvm::BasicBlock* after = block("after");
-  b().CreateCondBr(overflow_, unknown, known);
+  b().CreateCondBr(overflow, unknown, known);
   b().SetInsertPoint(unknown);
   put("more bytes than 64 bits count\n");
   b().CreateBr(after);
   b().SetInsertPoint(known);
-  put_number(needed_);
+  put_number(bytes);
   put(" bytes\n");
   b().CreateBr(after);
   b().SetInsertPoint(after);

@@ -6,6 +6,8 @@
 
 #include <llvm/IR/Intrinsics.h>
 
+#include <utility>
+
 #include "frontend/ir/walk.h"
 
 namespace tilewright::llvm_wall {
@@ -134,6 +136,16 @@ llvm::Value* Emitter::evaluate_uniform(Expr expr) {
   state_.refuse(Code::UnsupportedByTarget, "a loop bound or size that differs between vector lanes",
                 "vectorize a loop on which the bound or size does not depend");
   return llvm::PoisonValue::get(register_type(state_.llvm, expr.type()));
+}
+
+// A value that was kept would not say again that it overflows, and may stand in another branch.
+llvm::Value* Emitter::evaluate_alone(Expr expr, llvm::Value** overflow) {
+  memo_.clear();
+  if (overflow) overflow_ = b_.getFalse();
+  llvm::Value* value = evaluate_uniform(expr);
+  if (overflow) *overflow = std::exchange(overflow_, nullptr);
+  memo_.clear();
+  return value;
 }
 
 Value Emitter::evaluate_op(const ir::Op& op) {

@@ -124,21 +124,30 @@ llvm::Function* make_kernel(ModuleState& state) {
 }  // namespace
 
 void emit_library(ModuleState& interface, const program::Dispatch& dispatch,
-                  std::span<ModuleState> variants) {
+                  std::vector<VariantStates>& variants) {
   interface.fail = make_fail(interface);
-  std::vector<llvm::Function*> kernels;
-  for (ModuleState& variant : variants) {
-    variant.fail = interface.fail;
-    variant.build_alias_scopes();
-    kernels.push_back(make_kernel(variant));
-    if (variant.error) return;
-  }
+  const auto kernel_of = [&](std::optional<ModuleState>& state) -> llvm::Function* {
+    if (!state) return nullptr;
+    state->fail = interface.fail;
+    state->build_alias_scopes();
+    llvm::Function* kernel = make_kernel(*state);
+    if (state->error && !interface.error) interface.error = state->error;
+    return kernel;
+  };
+  std::vector<Kernels> kernels;
+  for (VariantStates& variant : variants)
+    kernels.push_back({kernel_of(variant.whole), kernel_of(variant.plan), kernel_of(variant.run)});
+  if (interface.error) return;
   Entry(interface, dispatch, EntryKind::Run, {kernels, nullptr, {}}).emit();
   Entry(interface, dispatch, EntryKind::Query, {}).emit();
   const TextWriter writer = make_text_writer(interface);
   llvm::Function* table =
       Entry(interface, dispatch, EntryKind::Table, {{}, nullptr, writer}).emit();
   Entry(interface, dispatch, EntryKind::Explain, {{}, table, writer}).emit();
+  if (!dispatch.has_plan()) return;
+  Entry(interface, dispatch, EntryKind::PlanQuery, {}).emit();
+  Entry(interface, dispatch, EntryKind::Plan, {kernels, nullptr, {}}).emit();
+  Entry(interface, dispatch, EntryKind::RunPlanned, {kernels, nullptr, {}}).emit();
 }
 
 }  // namespace tilewright::llvm_wall

@@ -83,7 +83,7 @@ struct ModuleState {
     machine::Meaning meaning;
   };
   std::unordered_map<Symbol, std::optional<Described>> described = {};
-  std::string variant = {};  // its name, where the library has several
+  std::string variant = {};  // what tells it from others of the module: "row", "row.plan"
 
   std::string kernel_name() const {
     return std::string(program.name.text()) + (variant.empty() ? "" : "." + variant) + ".kernel";
@@ -118,9 +118,9 @@ class Emitter {
   Value evaluate(Expr expr);
   llvm::Value* evaluate_uniform(Expr expr);
 
-  // Index arithmetic that reports overflow in the i1 it accumulates, for sizes that a caller controls.
-  void check_overflow(llvm::Value* accumulated) { overflow_ = accumulated; }
-  llvm::Value* overflow() const { return overflow_; }
+  // A value by itself, outside of statements. `overflow`: where index arithmetic of sizes that a caller controls says
+  // that it left 64 bits.
+  llvm::Value* evaluate_alone(Expr expr, llvm::Value** overflow = nullptr);
 
   llvm::Value* call = nullptr;  // the call context
   llvm::Value* workspace = nullptr;  // the caller's, or this worker's slice

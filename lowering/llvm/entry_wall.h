@@ -4,21 +4,16 @@
 // of the contract, in their order, and then runs a variant, says what it needs, or explains. Laws: no check
 // touches what an earlier one has not made safe; nothing is written before the last check has passed; an entry
 // runs on the base of its architecture, so that an old processor gets a status and not an illegal instruction.
-//   emit_entry.cpp  the checks        emit_explain.cpp  NAME_explain and its text
-//   emit_library.cpp  kernels, and which entries there are
+//   emit_entry.cpp    the checks                             emit_entry_run.cpp  which variant runs, and its plan
+//   emit_library.cpp  kernels, and which entries there are   emit_explain.cpp    NAME_explain and its text
 #pragma once
 
 #include "lowering/llvm/emit_wall.h"
-#include "lowering/program/dispatch.h"
+#include "lowering/program/entries.h"
 
 namespace tilewright::llvm_wall {
 
-enum class EntryKind : std::uint8_t {
-  Run,  // NAME
-  Query,  // NAME_query: the bytes of workspace
-  Table,  // internal: sizes and variants as text, or nothing where a check of Query fails
-  Explain,  // NAME_explain: the table, then every check that needs no workspace
-};
+using program::EntryKind;
 
 // Functions that write text into the caller's buffer; emit_explain.cpp.
 struct TextWriter {
@@ -31,9 +26,16 @@ struct TextWriter {
 };
 TextWriter make_text_writer(ModuleState& state);
 
+// The kernels of a variant: all of it, or the two parts of one with a plan.
+struct Kernels {
+  llvm::Function* whole = nullptr;
+  llvm::Function* plan = nullptr;
+  llvm::Function* run = nullptr;
+};
+
 // What an entry calls.
 struct Callees {
-  std::vector<llvm::Function*> kernels;  // of the variants
+  std::vector<Kernels> kernels;  // of the variants
   llvm::Function* table = nullptr;
   TextWriter writer;
 };
@@ -70,8 +72,10 @@ class Entry {
     return state_.program.parameters[check.argument];
   }
   // An entry that neither reads data nor has a workspace.
-  bool asks_only() const { return kind_ == EntryKind::Query || kind_ == EntryKind::Table; }
-  bool makes(const Check& check) const;
+  bool asks_only() const {
+    return kind_ == EntryKind::Query || kind_ == EntryKind::Table || kind_ == EntryKind::PlanQuery;
+  }
+  bool needs_data(int argument) const { return program::needs_data(kind_, dispatch_, argument); }
 
   void declare();
   void check(const Check& check);
@@ -89,11 +93,19 @@ class Entry {
   void check_bytes(const Check& check);
   void check_workspace(const Check& check);
   void check_values(const Check& check);
+  void check_plan(const Check& check);
+  llvm::Value* plan_word(int word);
   llvm::Value* disjoint(llvm::Value* a, llvm::Value* a_bytes, llvm::Value* b, llvm::Value* b_bytes);
   llvm::Value* evaluate_checked(Expr expr, llvm::Value** overflow);
   // Which variant runs, and what workspace it needs; once all extents are known.
   void choose();
   void run_chosen();
+  void make_plan(std::size_t variant);
+  void run_variant(std::size_t variant);
+  llvm::Value* call_kernel(llvm::Function* kernel, const program::Program& program,
+                           llvm::Value* workspace, const program::Planned* planned,
+                           llvm::Value* buffers);
+  void return_failure(llvm::Value* status);
   void finish();
 
   // emit_explain.cpp
@@ -106,6 +118,7 @@ class Entry {
   void put_refusal(const Check& check, llvm::Value* expected, llvm::Value* got,
                    std::int32_t status);
   void put_table();
+  void put_bytes(const std::string& what, llvm::Value* bytes, llvm::Value* overflow);
   void put_condition(Expr condition);
 
   ModuleState& state_;
@@ -122,10 +135,19 @@ class Entry {
   llvm::Value* needed_ = nullptr;  // bytes of workspace
   llvm::Value* overflow_ = nullptr;  // of that number
   llvm::Value* writer_ = nullptr;  // of Table and Explain
+  llvm::Value* plan_ = nullptr;  // of PlanQuery: where its size goes
+  llvm::Value* plan_size_ = nullptr;
+  llvm::Value* plan_needed_ = nullptr;  // 0: the variant that runs has none
+  llvm::Value* plan_overflow_ = nullptr;
 };
 
-// NAME, NAME_query and NAME_explain, and the functions that they call; `variants` in the order of the table.
+// The programs of a variant.
+struct VariantStates {
+  std::optional<ModuleState> whole, plan, run;
+};
+// NAME, NAME_query, NAME_explain and what has to do with plans, and the functions that they call; `variants` in the
+// order of the table.
 void emit_library(ModuleState& interface, const program::Dispatch& dispatch,
-                  std::span<ModuleState> variants);
+                  std::vector<VariantStates>& variants);
 
 }  // namespace tilewright::llvm_wall

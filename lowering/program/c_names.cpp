@@ -29,8 +29,8 @@ bool is_c_keyword(std::string_view name) {
 std::vector<std::string> c_parameter_names(const Program& program) {
   std::vector<std::string> names;
   // What the functions of a header (artifact/header.cpp) call their own parameters.
-  std::set<std::string> taken = {"call", "workspace", "workspace_size",
-                                 "text", "text_size", "text_length"};
+  std::set<std::string> taken = {"call",      "workspace",   "workspace_size", "text",
+                                 "text_size", "text_length", "plan",           "plan_size"};
   for (const Parameter& parameter : program.parameters) names.emplace_back(parameter.name.text());
   auto is_plain = [](const std::string& name) {
     return name.find('.') == std::string::npos && !is_c_keyword(name);

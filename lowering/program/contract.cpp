@@ -198,7 +198,8 @@ class WorkspacePlanner {
   }
 
   Result<Expr> place_alloc(const Alloc& alloc, Expr offset) {
-    if (alloc.space != Space::Workspace) return place(alloc.body, offset);
+    if (alloc.space != Space::Workspace && alloc.space != Space::Plan)
+      return place(alloc.body, offset);
     Expr bytes = context_.index(ir::size_bytes(alloc.type) * lanes_);
     for (Expr extent : alloc.extents) {
       const Expr size = ir::substitute(context_, extent, lets_);
@@ -255,6 +256,12 @@ std::string_view check_text(CheckKind kind) {
     case CheckKind::RangeNotEmpty: return "the range that values are clamped to is empty";
     case CheckKind::Monotone: return "the values fall, which are declared monotone";
     case CheckKind::Injective: return "a value stands twice in a row that is declared injective";
+    case CheckKind::PlanSize: return "the plan is null or too small";
+    case CheckKind::PlanAlignment: return "the plan is not aligned";
+    case CheckKind::PlanOverlap: return "the plan shares bytes with an argument or the workspace";
+    case CheckKind::PlanMagic: return "this is no plan, or one that was never finished";
+    case CheckKind::PlanVariant: return "the plan was made for another variant or function";
+    case CheckKind::PlanExtent: return "the plan was made for other sizes";
   }
   __builtin_unreachable();
 }
@@ -285,6 +292,12 @@ std::int32_t status_of(CheckKind kind) {
     case CheckKind::RangeNotEmpty:
     case CheckKind::Monotone:
     case CheckKind::Injective: return TILEWRIGHT_BAD_VALUES;
+    case CheckKind::PlanSize: return TILEWRIGHT_PLAN_TOO_SMALL;
+    case CheckKind::PlanAlignment: return TILEWRIGHT_MISALIGNED;
+    case CheckKind::PlanOverlap: return TILEWRIGHT_OVERLAP;
+    case CheckKind::PlanMagic:
+    case CheckKind::PlanVariant:
+    case CheckKind::PlanExtent: return TILEWRIGHT_BAD_PLAN;
   }
   __builtin_unreachable();
 }
@@ -308,8 +321,26 @@ std::string_view status_name(std::int32_t status) {
     case TILEWRIGHT_BAD_CALL: return "TILEWRIGHT_BAD_CALL";
     case TILEWRIGHT_UNSUPPORTED_CPU: return "TILEWRIGHT_UNSUPPORTED_CPU";
     case TILEWRIGHT_BAD_VALUES: return "TILEWRIGHT_BAD_VALUES";
+    case TILEWRIGHT_PLAN_TOO_SMALL: return "TILEWRIGHT_PLAN_TOO_SMALL";
+    case TILEWRIGHT_BAD_PLAN: return "TILEWRIGHT_BAD_PLAN";
     default: return "TILEWRIGHT_INVALID_ARGUMENT";
   }
+}
+
+Result<WorkspacePlan> derive_workspace(ir::Context& context, const Program& program) {
+  WorkspacePlan out;
+  out.workers = context.symbol("workers");
+  TILEWRIGHT_TRY(total,
+                 WorkspacePlanner(context, program, out).place(program.body, context.index(0)));
+  out.total = total;
+  return out;
+}
+
+Expr with_checks_of_values(ir::Context& context, const Contract& contract, Expr total) {
+  for (const Check& check : contract.checks)
+    if (check.kind == CheckKind::Injective)
+      total = context.max(total, context.sub(check.other_expr, check.expr));
+  return total;
 }
 
 Result<Contract> derive_contract(ir::Context& context, const Program& program) {
@@ -317,15 +348,9 @@ Result<Contract> derive_contract(ir::Context& context, const Program& program) {
   TILEWRIGHT_TRY(bindings, bind_extents(program));
   contract.bindings = std::move(bindings);
   contract.checks = CheckList(program, contract.bindings).make();
-  contract.workspace.workers = context.symbol("workers");
-  TILEWRIGHT_TRY(
-      total,
-      WorkspacePlanner(context, program, contract.workspace).place(program.body, context.index(0)));
-  // One byte for each value that a row may hold.
-  for (const Check& check : contract.checks)
-    if (check.kind == CheckKind::Injective)
-      total = context.max(total, context.sub(check.other_expr, check.expr));
-  contract.workspace.total = total;
+  TILEWRIGHT_TRY(workspace, derive_workspace(context, program));
+  contract.workspace = std::move(workspace);
+  contract.workspace.total = with_checks_of_values(context, contract, contract.workspace.total);
   return contract;
 }
 

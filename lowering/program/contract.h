@@ -49,8 +49,16 @@ enum class CheckKind : std::uint8_t {
   RangeNotEmpty,  // expr < other_expr, unless there are no values: a clamp needs somewhere to clamp to
   Monotone,  // along the last dimension no value is less than the one before
   Injective,  // along the last dimension no value stands twice; after ValueRange of the same argument
+  // Of a call with a plan.
+  PlanSize,  // at least the formula
+  PlanAlignment,  // value: the alignment
+  PlanOverlap,  // the plan shares no byte with `argument`; -1: with the workspace
+  PlanMagic,  // it was made by a plan function, and finished
+  PlanVariant,  // of the same text as what the chosen variant reads
+  PlanExtent,  // at the same value of the extent in `expr`, if it depends on it; value: the extent's number
 };
 std::string_view check_text(CheckKind kind);
+bool is_plan_check(CheckKind kind);  // made by NAME_plan or NAME_run alone
 // The status (runtime.h) that a call gets where the check fails, and its name: "TILEWRIGHT_WRONG_RANK".
 std::int32_t status_of(CheckKind kind);
 std::string_view status_name(std::int32_t status);
@@ -86,5 +94,10 @@ struct Contract {
 // Refuses a Program with an extent that no dimension gives (E0601), or with a workspace buffer whose size
 // depends on a loop variable (E0602).
 Result<Contract> derive_contract(ir::Context& context, const Program& program);
+// The bytes of workspace of a body that needs `total`: its checks of values need a byte for each value that a row
+// may hold, and are over before it begins.
+Expr with_checks_of_values(ir::Context& context, const Contract& contract, Expr total);
+// The workspace alone, buffers of the plan included.
+Result<WorkspacePlan> derive_workspace(ir::Context& context, const Program& program);
 
 }  // namespace tilewright::program

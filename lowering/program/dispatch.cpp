@@ -12,7 +12,7 @@ namespace {
 // What a caller can see of a parameter.
 bool same_parameter(const Parameter& a, const Parameter& b) {
   return a.name == b.name && a.type == b.type && a.shape == b.shape && a.is_output == b.is_output &&
-         a.facts == b.facts;
+         a.facts == b.facts && a.is_inout == b.is_inout && a.is_const == b.is_const;
 }
 
 bool same_extent(const ir::ExtentDecl& a, const ir::ExtentDecl& b) {
@@ -41,14 +41,63 @@ Expr total_of(ir::Context& context, const std::vector<Variant>& variants) {
   return total;
 }
 
+// The contract of a variant; a call without a plan has the plan's buffers before the rest of its workspace.
+Result<Ok> derive(ir::Context& context, Variant& variant) {
+  TILEWRIGHT_TRY(contract, derive_contract(context, variant.program));
+  variant.contract = std::move(contract);
+  if (!has_plan(variant.program)) return Ok{};
+  if (const auto fault = find_plan_fault(variant.program))
+    return fail(Code::PlanBuffer, {}, fault->message, fault->remedy);
+  TILEWRIGHT_TRY(planned, split_plan(context, variant.program));
+  Expr& run_total = planned.run_contract.workspace.total;
+  variant.contract.workspace.total =
+      with_checks_of_values(context, variant.contract, context.add(planned.bytes, run_total));
+  run_total = with_checks_of_values(context, variant.contract, run_total);
+  variant.planned = std::move(planned);
+  return Ok{};
+}
+
+// After the checks of a call without a plan, which has none of these.
+void add_plan_checks(Dispatch& dispatch) {
+  const Program& program = dispatch.interface;
+  auto& checks = dispatch.contract.checks;
+  checks.push_back({CheckKind::PlanSize, -1, -1, -1, 0, {}, false});
+  checks.push_back({CheckKind::PlanAlignment, -1, -1, -1, kWorkspaceAlignment, {}, false});
+  for (int p = 0; p < static_cast<int>(program.parameters.size()); ++p)
+    checks.push_back({CheckKind::PlanOverlap, p, -1, -1, 0, {}, false});
+  checks.push_back({CheckKind::PlanOverlap, -1, -1, -1, 0, {}, false});
+  checks.push_back({CheckKind::PlanMagic, -1, -1, -1, 0, {}, false});
+  checks.push_back({CheckKind::PlanVariant, -1, -1, -1, 0, {}, false});
+  for (int e = 0; e < static_cast<int>(program.extents.size()); ++e)
+    if (std::any_of(dispatch.variants.begin(), dispatch.variants.end(), [&](const Variant& v) {
+          return v.planned && v.planned->depends_on[static_cast<std::size_t>(e)];
+        }))
+      checks.push_back({CheckKind::PlanExtent, -1, -1, -1, e, {}, false});
+}
+
 }  // namespace
+
+bool is_plan_check(CheckKind kind) { return kind >= CheckKind::PlanSize; }
+
+bool Dispatch::has_plan() const {
+  return std::any_of(variants.begin(), variants.end(),
+                     [](const Variant& variant) { return variant.planned.has_value(); });
+}
+
+bool Dispatch::run_reads(const Parameter& parameter) const {
+  if (!parameter.is_const) return true;
+  return std::any_of(variants.begin(), variants.end(), [&](const Variant& variant) {
+    return reads_tensor(variant.planned ? variant.planned->run : variant.program, parameter.name);
+  });
+}
 
 Result<Dispatch> single_dispatch(ir::Context& context, const Program& program, std::string name) {
   Dispatch out;
-  TILEWRIGHT_TRY(contract, derive_contract(context, program));
+  out.variants.push_back({std::move(name), {}, program});
+  TILEWRIGHT_CHECK_OK(derive(context, out.variants.back()));
   out.interface = program;
-  out.contract = contract;
-  out.variants.push_back({std::move(name), {}, program, std::move(contract)});
+  out.contract = out.variants.back().contract;
+  if (out.has_plan()) add_plan_checks(out);
   return out;
 }
 
@@ -67,14 +116,14 @@ Result<Dispatch> derive_dispatch(ir::Context& context, std::vector<Variant> vari
                   "variants " + in_backticks(variant.name) + " and " + in_backticks(last.name) +
                       " take other arguments",
                   "build all variants from one algorithm");
-    TILEWRIGHT_TRY(contract, derive_contract(context, variant.program));
-    variant.contract = std::move(contract);
+    TILEWRIGHT_CHECK_OK(derive(context, variant));
   }
   Dispatch out;
   out.interface = last.program;
   out.contract = last.contract;
   out.contract.workspace.total = total_of(context, variants);
   out.variants = std::move(variants);
+  if (out.has_plan()) add_plan_checks(out);
   return out;
 }
 

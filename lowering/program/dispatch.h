@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "frontend/ir/value.h"
-#include "lowering/program/contract.h"
+#include "lowering/program/plan.h"
 
 namespace tilewright::program {
 
@@ -21,6 +21,7 @@ struct Variant {
   std::vector<Expr> guard;  // all of them hold; conditions over extents
   Program program;  // its requirements are the function's and the guard
   Contract contract = {};  // derived; its workspace is the variant's
+  std::optional<Planned> planned = {};  // derived, where the program has a plan
 };
 
 struct Dispatch {
@@ -31,6 +32,9 @@ struct Dispatch {
   std::vector<Variant> variants;  // at least one
 
   bool is_single() const { return variants.size() == 1; }
+  bool has_plan() const;
+  // Whether NAME_run reads the data of a parameter: a constant that is in the plan may be gone by then.
+  bool run_reads(const Parameter& parameter) const;
 };
 
 // A function of one Program, whose requirements are demanded of every call.

@@ -38,6 +38,7 @@ Result<InterpretResult> Execution::run(const ir::TensorMap& inputs) {
     }
   out.coverage = std::move(coverage_);
   out.steps = steps_;
+  out.copies = copies_;
   return out;
 }
 
@@ -350,6 +351,7 @@ bool Execution::run_store(const Node& node) {
     for (std::size_t d = 0; d < rank; ++d) cell_[d] = frame_.value[node.slots[d + 1]][l].i;
     if (!access_.write(node.buffer, cell_.data(), l, frame_.value[node.slots[0]][l]))
       return stopped(node, {nullptr, l});
+    copies_ += node.stmt.as<Store>()->role == OriginRole::Copy;
   }
   return true;
 }

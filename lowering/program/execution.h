@@ -98,6 +98,7 @@ class Execution {
   std::vector<ActiveLoop> loops_;
   std::vector<std::int64_t> cell_;
   std::int64_t steps_ = 0;
+  std::int64_t copies_ = 0;
   const Node* atomic_node_ = nullptr;  // while the expressions of an atomic are evaluated
   std::optional<Failure> failure_;
 };

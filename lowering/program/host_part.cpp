@@ -16,7 +16,8 @@ bool on_host(const Program& program, Stmt stmt) {
     return intrinsic && !intrinsic->is_library &&
            machine::find_instruction(call->callee.text()).ok();
   }
-  if (const auto* alloc = stmt.as<Alloc>()) return alloc->space <= Space::Register;
+  if (const auto* alloc = stmt.as<Alloc>())
+    return alloc->space <= Space::Register || alloc->space == Space::Plan;
   return stmt.kind() <= StmtKind::Store || stmt.kind() == StmtKind::Prefetch;
 }
 

@@ -49,6 +49,7 @@ struct InterpretResult {
   ir::TensorMap outputs;
   Coverage coverage;
   std::int64_t steps = 0;
+  std::int64_t copies = 0;  // cells stored for a copy of a tensor (OriginRole::Copy)
 };
 
 // Traps are diagnostics E05xx with evidence: sizes, loop variables, buffer, cell. Inputs must match

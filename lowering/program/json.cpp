@@ -100,6 +100,7 @@ class StmtReader : public ir::DeclarationReader {
     return member(*this, json, "name", out.name) && member(*this, json, "type", out.type) &&
            list(*this, json, "shape", out.shape) && member(*this, json, "output", out.is_output) &&
            (!json.find("inout") || member(*this, json, "inout", out.is_inout)) &&
+           (!json.find("const") || member(*this, json, "const", out.is_const)) &&
            read_facts(json, out.facts);
   }
   bool read(const Json& json, Intrinsic& out) {
@@ -168,6 +169,7 @@ Json to_json(const Program& program) {
     Json one = ir::tensor_json(parameter.name, parameter.type, parameter.shape);
     one.set("output", parameter.is_output);
     if (parameter.is_inout) one.set("inout", true);
+    if (parameter.is_const) one.set("const", true);
     ir::write_facts(one, parameter.facts);
     parameters.push(std::move(one));
   }

@@ -69,13 +69,17 @@ void ProgramReader::declarations() {
       if (extent) program_.extents.push_back(*extent);
     } else if (cursor_.accept("requires")) {
       good = ir::parse_requirements(cursor_, extents_, program_.requirements);
+    } else if (cursor_.at("const") && cursor_.peek(1).text == "input") {
+      cursor_.next();
+      cursor_.next();
+      good = parameter({.is_const = true});
     } else if (cursor_.accept("input")) {
-      good = parameter(false);
+      good = parameter({});
     } else if (cursor_.accept("output")) {
-      good = parameter(true);
+      good = parameter({.is_output = true});
     } else if (cursor_.at("inout") && cursor_.peek(2).text == ":") {
       cursor_.accept("inout");
-      good = parameter(true, true);
+      good = parameter({.is_output = true, .is_inout = true});
     } else if (cursor_.at("intrinsic") && cursor_.peek(1).text == "algorithm") {
       good = intrinsic(false);
     } else if (cursor_.at("library") && cursor_.peek(1).text == "algorithm") {
@@ -87,7 +91,7 @@ void ProgramReader::declarations() {
   }
 }
 
-bool ProgramReader::parameter(bool is_output, bool is_inout) {
+bool ProgramReader::parameter(ParameterRole role) {
   const auto name = cursor_.expect_name("the name of the parameter", "name it, as in `a`");
   if (!name || !cursor_.expect(":", "after the name", "write the type, as in `: f32[M]`"))
     return false;
@@ -96,10 +100,11 @@ bool ProgramReader::parameter(bool is_output, bool is_inout) {
   name_spans_.emplace(context_.symbol(name->text), name->span);
   if (!tensor) return false;
   std::optional<ir::Facts> facts = ir::Facts();
-  if (!is_output) facts = ir::parse_facts(cursor_, extents_, context_, tensor->shape);
+  if (!role.is_output) facts = ir::parse_facts(cursor_, extents_, context_, tensor->shape);
   if (!facts) return false;
   program_.parameters.push_back({context_.symbol(name->text), tensor->type,
-                                 std::move(tensor->shape), is_output, *facts, is_inout});
+                                 std::move(tensor->shape), role.is_output, *facts, role.is_inout,
+                                 role.is_const});
   return true;
 }
 

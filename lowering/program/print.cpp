@@ -241,6 +241,7 @@ void print_program(Printer& printer, const Program& program) {
   for (const Parameter& p : program.parameters)
     writer.line((p.is_inout    ? "inout "
                  : p.is_output ? "output "
+                 : p.is_const  ? "const input "
                                : "input ") +
                 std::string(p.name.text()) + " : " + ir::print_tensor_type(p.type, p.shape) +
                 ir::print_facts(p.facts));

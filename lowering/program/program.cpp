@@ -15,8 +15,9 @@ constexpr std::string_view kKinds[] = {
 #undef TILEWRIGHT_STMT
 };
 constexpr std::string_view kLoopKinds[kNumLoopKinds] = {"for", "parallel", "vector", "unrolled"};
-constexpr std::string_view kSpaces[kNumSpaces] = {
-    "workspace", "stack", "register", "shared", "tensor", "scratchpad", "accumulator", "global"};
+constexpr std::string_view kSpaces[kNumSpaces] = {"workspace",   "stack",  "register",
+                                                  "shared",      "tensor", "scratchpad",
+                                                  "accumulator", "global", "plan"};
 constexpr std::string_view kRoles[kNumOriginRoles] = {"value", "init", "fold",
                                                       "merge", "copy", "pad"};
 constexpr std::string_view kScopes[kNumScopes] = {"none", "lane",    "warp", "warpgroup", "block",
@@ -70,7 +71,8 @@ bool operator==(const Program& a, const Program& b) {
   };
   auto same_parameter = [](const Parameter& x, const Parameter& y) {
     return x.name == y.name && x.type == y.type && x.shape == y.shape &&
-           x.is_output == y.is_output && x.facts == y.facts && x.is_inout == y.is_inout;
+           x.is_output == y.is_output && x.facts == y.facts && x.is_inout == y.is_inout &&
+           x.is_const == y.is_const;
   };
   auto same_intrinsic = [](const Intrinsic& x, const Intrinsic& y) {
     return x.is_library == y.is_library && x.meaning == y.meaning;

@@ -115,6 +115,7 @@ struct Parameter {
   bool is_output = false;
   ir::Facts facts = {};  // of an input; its reads of a clamped one are written with the clamp
   bool is_inout = false;  // an output that holds what the caller gave until it is written
+  bool is_const = false;  // an input whose values stay between calls: what a plan is made of
 };
 
 struct Places;  // places.h

@@ -30,7 +30,10 @@ class ProgramReader {
  private:
   bool header();
   void declarations();
-  bool parameter(bool is_output, bool is_inout = false);
+  struct ParameterRole {
+    bool is_output = false, is_inout = false, is_const = false;
+  };
+  bool parameter(ParameterRole role);
   bool declare_tensor(const Token& name, const std::optional<ir::TensorType>& tensor);
   bool intrinsic(bool is_library);
 

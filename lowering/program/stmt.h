@@ -27,7 +27,7 @@ std::string_view loop_kind_text(LoopKind kind);  // "for", "parallel", "vector",
 // vector lane.
 // Shared: memory of a block, pair or cluster. Tensor: tensor memory, rows by columns of 32 bits.
 // Scratchpad and Accumulator: software-managed memory and result banks of a core. Global: memory of
-// a device.
+// a device. Plan: what is made once of constants and kept by the caller between calls (plan.h).
 enum class Space : std::uint8_t {
   Workspace,
   Stack,
@@ -36,7 +36,8 @@ enum class Space : std::uint8_t {
   Tensor,
   Scratchpad,
   Accumulator,
-  Global
+  Global,
+  Plan
 };
 std::string_view space_text(Space space);
 
@@ -88,7 +89,7 @@ enum class VoteKind : std::uint8_t { Any, All, Ballot };
 std::string_view vote_kind_text(VoteKind kind);
 
 inline constexpr int kNumLoopKinds = 4;
-inline constexpr int kNumSpaces = 8;
+inline constexpr int kNumSpaces = 9;
 inline constexpr int kNumOriginRoles = 6;
 inline constexpr int kNumScopes = 10;
 inline constexpr int kNumProxies = 3;

@@ -13,6 +13,8 @@
 //               inside a vector loop.
 //   buffers     stack and register buffers have constant, positive extents; reads and stores have as many
 //               indices as the buffer; stores go to local buffers and outputs.
+//   plan        its buffers stand at the root, one inside the other, and are filled first, from constants
+//               (plan.h).
 //   agents      in verify_concurrent.cpp.
 //   structure   bodies are present; a block does not hold a block, nor exactly one statement; nesting is at
 //               most kMaxNesting levels.
@@ -21,6 +23,7 @@
 #include "frontend/base/text.h"
 #include "frontend/ir/text.h"
 #include "frontend/ir/walk.h"
+#include "lowering/program/plan.h"
 #include "lowering/program/verifier.h"
 
 namespace tilewright::program {
@@ -65,12 +68,17 @@ std::vector<Diagnostic> Verifier::run() {
       out_.push_back(finding(Code::Malformed,
                              in_backticks(parameter.name.text()) + " is `inout` and no output",
                              "make it an output, or an input"));
+    if (parameter.is_const && parameter.is_output)
+      out_.push_back(finding(Code::Malformed,
+                             in_backticks(parameter.name.text()) + " is `const` and an output",
+                             "make it an input, or let it change"));
     bind(parameter.name, "the parameter", {});
     buffers_[parameter.name] = {parameter.type, parameter.shape.size(), parameter.is_output,
                                 Space::Global, 0};
   }
   intrinsics();
   body(program_.body);
+  if (out_.empty()) plan();
   return std::move(out_);
 }
 
@@ -269,7 +277,7 @@ void Verifier::check(const Let& n) {
 
 void Verifier::check(const Alloc& n) {
   exprs(n.extents, "the extent");
-  if (n.space != Space::Workspace && n.space != Space::Global) {
+  if (n.space != Space::Workspace && n.space != Space::Global && n.space != Space::Plan) {
     for (Expr extent : n.extents)
       if (constant(extent).value_or(0) < 1)
         report(extent, finding(Code::BufferExtents,
@@ -295,6 +303,16 @@ void Verifier::check(const Store& n) {
   names(n.value);
   writable(access(n.value, n.buffer, n.indices, n.value.type()), n.buffer);
   origin(n.origin, n.point);
+}
+
+// What plan.h takes apart: buffers of the plan one inside the other at the root, each filled first.
+void Verifier::plan() {
+  if (auto fault = find_plan_fault(program_)) {
+    if (spans_)
+      if (const auto it = spans_->stmts.find(fault->stmt); it != spans_->stmts.end())
+        span_ = it->second;
+    report(Code::PlanBuffer, fault->message, fault->remedy);
+  }
 }
 
 std::vector<Diagnostic> verify(const Program& program, const ProgramSpans* spans) {

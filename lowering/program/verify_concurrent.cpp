@@ -128,6 +128,7 @@ void Verifier::space_exists(const Alloc& n) {
   };
   switch (n.space) {
     case Space::Workspace:
+    case Space::Plan:
     case Space::Stack:
     case Space::Register: return;
     case Space::Shared:

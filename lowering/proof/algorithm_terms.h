@@ -1,28 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an algorithm says, as terms over its inputs: every equation expanded, and the folds that come up on the
-// way, which are what a Program is expected to fold too.
+// What an algorithm says, as terms: each equation as it stands, over the cells of the tensors that it reads, and
+// expanded, over inputs alone. Laws: `expand` keeps the value; a cell of an equation is equal to what the equation
+// says of it.
 #pragma once
+
+#include <map>
+#include <set>
 
 #include "frontend/ir/algorithm.h"
 #include "lowering/proof/translate.h"
 
 namespace tilewright::proof {
 
-// The value of a cell. Where the algebra has no words for an equation, it is an unknown, which equals nothing.
-Term algorithm_cell(TermStore& terms, const ir::Algorithm& algorithm, Symbol tensor,
-                    std::span<const Term> indices);
+// An equation without a fold: `value` over the variables `indices`.
+struct Pattern {
+  Symbol tensor;
+  std::vector<Term> indices;
+  Term value;
+};
 
-// A sum or maximum of the algorithm. All of `unknowns` are free in the body; `bound` are those of the fold.
+// A sum or maximum of the algorithm. All of `indices` and `bound` are free in the body; `bound` are those of the
+// fold.
 struct FoldTarget {
   bool is_maximum = false;
-  std::vector<Term> unknowns;
+  bool is_stated =
+      true;  // false: the body is expanded, and may be a part of what linearity made of it
+  Symbol tensor;  // of a stated one: that the equation defines
+  ir::ScalarType type = ir::ScalarType::F64;  // an integer one: the sum wraps
+  std::vector<Term> indices;
   std::vector<Term> bound;
   Term body;
   std::vector<algebra::Conjunction> domain;  // of the bound variables
+
+  std::vector<Term> unknowns() const;
 };
-// Of all equations, in their order.
-std::vector<FoldTarget> fold_targets(ir::Context& context, TermStore& terms,
-                                     const ir::Algorithm& algorithm);
+
+class AlgorithmTerms {
+ public:
+  AlgorithmTerms(ir::Context& context, TermStore& terms, const ir::Algorithm& algorithm);
+
+  // A cell as one reads it.
+  Term cell(Symbol tensor, std::span<const Term> indices);
+  // The same over inputs alone. Where the algebra has no words for an equation, an unknown.
+  Term expanded(Symbol tensor, std::span<const Term> indices);
+  Term expand(Term term);
+  bool is_input(Symbol tensor) const { return algorithm_.definition(tensor) == nullptr; }
+
+  const ir::Equation* definition(Symbol tensor) const { return algorithm_.definition(tensor); }
+
+  const std::vector<Pattern>& patterns() const { return patterns_; }
+  // Those that say more first: a part of a body is found in the whole one too. Stated ones before all others.
+  const std::vector<FoldTarget>& targets() const { return targets_; }
+
+ private:
+  void add(const ir::Equation& equation);
+  void add_fold(const ir::Equation& equation, const std::vector<Term>& indices);
+  FoldTarget target(const std::vector<Term>& indices, const algebra::Domain& domain, Term body,
+                    bool is_maximum);
+
+  ir::Context& context_;
+  TermStore& terms_;
+  const ir::Algorithm& algorithm_;
+  std::vector<Pattern> patterns_;
+  std::vector<FoldTarget> targets_;
+};
 
 }  // namespace tilewright::proof

@@ -13,11 +13,9 @@
 namespace tilewright::proof {
 
 struct Claims::Impl {
-  Impl(const Tools& tools_in, std::vector<FoldTarget> targets_in)
-      : tools(tools_in), targets(std::move(targets_in)), evaluation(tools, claims, flows) {}
+  explicit Impl(const Tools& tools_in) : tools(tools_in), evaluation(tools, claims, flows) {}
 
   Tools tools;
-  std::vector<FoldTarget> targets;
   std::vector<std::vector<Flow>> flows;
   std::vector<Claim> claims;
   Evaluation evaluation;
@@ -137,11 +135,22 @@ Result<Ok> Claims::Impl::settle(const std::vector<std::size_t>& group) {
   };
   if (group.size() == 1 && !depends_on_itself()) {
     TILEWRIGHT_TRY(pieces, evaluation.evaluate(tools.statements.list[group[0]]));
-    TILEWRIGHT_TRY(simple, evaluation.united(std::move(pieces)));
+    TILEWRIGHT_TRY(folds, evaluation.united(std::move(pieces)));
+    for (Piece& piece : folds) TILEWRIGHT_CHECK_OK(evaluation.recognise(piece));
+    TILEWRIGHT_TRY(simple, evaluation.united(std::move(folds)));
+    if (simple.size() > 1) {
+      TILEWRIGHT_TRY(cell, evaluation.as_marked(tools.statements.list[group[0]], simple));
+      if (cell) {
+        simple.resize(1, Piece());
+        simple[0].fold.reset();
+        simple[0].value = cell;
+      }
+    }
+    if (simple.size() == 1) simple[0].where = tools.statements.list[group[0]].domain;
     claims[group[0]].pieces = std::move(simple);
     return Ok{};
   }
-  FoldGuess guess(tools, targets, claims, flows, evaluation);
+  FoldGuess guess(tools, claims, flows, evaluation);
   const std::size_t before = tools.conditions.size();
   TILEWRIGHT_TRY(found, guess.find(group));
   if (found) return Ok{};
@@ -153,16 +162,29 @@ Result<Ok> Claims::Impl::settle(const std::vector<std::size_t>& group) {
 }
 
 Claims::Claims(ir::Context& context, const Statements& statements, poly::Context& polyhedra,
-               TermStore& terms, Translator& translator, std::vector<FoldTarget> targets,
+               TermStore& terms, Translator& translator, AlgorithmTerms& algorithm,
                poly::Limits limits)
-    : impl_(std::make_unique<Impl>(Tools{context, statements, polyhedra, terms, translator, limits},
-                                   std::move(targets))) {}
+    : impl_(std::make_unique<Impl>(
+          Tools{context, statements, polyhedra, terms, translator, algorithm, limits})) {}
 Claims::~Claims() = default;
 
-Result<Ok> Claims::find() {
+Result<Ok> Claims::find(const std::function<void(std::size_t, std::size_t)>& found) {
+  impl_->tools.forget();  // targets are patterns: a match is a claim to be confirmed
   TILEWRIGHT_CHECK_OK(impl_->find_flows());
   impl_->claims.resize(impl_->flows.size());
-  for (const auto& group : impl_->groups()) TILEWRIGHT_CHECK_OK(impl_->settle(group));
+  for (const auto& group : impl_->groups()) {
+    const std::size_t mark = impl_->tools.conditions.size();
+    const auto settled = impl_->settle(group);
+    for (std::size_t number : group)
+      if (found) found(number, impl_->claims[number].pieces.size());
+    if (settled.ok()) continue;
+    // Nothing is known then, which is no reason to stop.
+    impl_->tools.forget(mark);
+    for (std::size_t number : group) {
+      impl_->claims[number] = impl_->itself(impl_->tools.statements.list[number]);
+      impl_->claims[number].reason = settled.diagnostics()[0].message;
+    }
+  }
   return Ok{};
 }
 
@@ -183,6 +205,13 @@ Result<std::vector<Piece>> Claims::found_by(const Reader& reader) {
 }
 
 Result<Term> Claims::term(const Piece& piece) { return impl_->evaluation.term(piece); }
+
+Result<std::string> Claims::text(const Piece& piece) {
+  const std::size_t mark = impl_->tools.conditions.size();
+  TILEWRIGHT_TRY(written, impl_->evaluation.term(piece));
+  impl_->tools.forget(mark);
+  return impl_->tools.terms.print(written);
+}
 
 std::vector<Condition> Claims::conditions() const {
   std::vector<Condition> out;

@@ -14,11 +14,12 @@ namespace tilewright::proof {
 // A fold that a store holds so far: factor * sum of body over the points (maximum: factor + maximum).
 struct FoldValue {
   bool is_maximum = false;
+  const FoldTarget* target = nullptr;
+  std::vector<Term> indices;  // of the target, over the loops of the store
   Term factor;  // over the loops of the store
   std::vector<Term> bound;
   Term body;  // over those loops and the bound variables
   poly::Set points;  // dimensions: the loops, then the bound variables
-  poly::BasicSet range;  // may hold of all points; nothing depends on it
 
   FoldValue() : points(poly::Space{}) {}
 };
@@ -35,6 +36,7 @@ struct Piece {
 struct Claim {
   std::vector<Piece> pieces;  // disjoint; they cover the domain
   bool known = true;  // false: the store's own value
+  std::string reason;  // why nothing is known, where something failed
 };
 
 // What must hold at all points of `where` for a claim to stand.
@@ -56,13 +58,14 @@ enum class GoalState : std::uint8_t { Holds, NotShown };
 class Claims {
  public:
   Claims(ir::Context& context, const Statements& statements, poly::Context& polyhedra,
-         TermStore& terms, Translator& translator, std::vector<FoldTarget> targets,
+         TermStore& terms, Translator& translator, AlgorithmTerms& algorithm,
          poly::Limits limits = {});
   ~Claims();
   Claims(const Claims&) = delete;
   Claims& operator=(const Claims&) = delete;
 
-  Result<Ok> find();
+  // `found` is called with each statement and its number of pieces.
+  Result<Ok> find(const std::function<void(std::size_t, std::size_t)>& found = {});
   const Claim& of(std::size_t statement) const;
   const std::vector<Flow>& flows(std::size_t statement) const;  // of its reads, in order
 
@@ -70,6 +73,7 @@ class Claims {
   Result<std::vector<Piece>> found_by(const Reader& reader);
   // Of a piece, with the fold written out.
   Result<Term> term(const Piece& piece);
+  Result<std::string> text(const Piece& piece);  // for a person
   Result<GoalState> prove(const Goal& goal);
   // Of all claims and of what was proved, without duplicates.
   std::vector<Condition> conditions() const;

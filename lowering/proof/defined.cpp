@@ -52,7 +52,10 @@ Result<bool> Defined::holds(const Condition& condition) {
       return found.ok() && *found;
     };
   };
-  const algebra::SignQuestions questions{ask(true), ask(false)};
+  const auto cell = [&](Symbol tensor, std::span<const Term> indices) {
+    return algorithm_.is_input(tensor) ? Term() : algorithm_.expanded(tensor, indices);
+  };
+  const algebra::SignQuestions questions{ask(true), ask(false), cell};
   const bool out = algebra::holds(terms_, condition.holds, questions);
   if (failure) return *failure;
   return out;

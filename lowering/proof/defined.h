@@ -10,8 +10,9 @@ namespace tilewright::proof {
 
 class Defined {
  public:
-  Defined(TermStore& terms, Translator& translator, poly::Context& polyhedra)
-      : terms_(terms), translator_(translator), polyhedra_(polyhedra) {}
+  Defined(TermStore& terms, Translator& translator, poly::Context& polyhedra,
+          AlgorithmTerms& algorithm)
+      : terms_(terms), translator_(translator), polyhedra_(polyhedra), algorithm_(algorithm) {}
 
   Result<bool> holds(const Condition& condition);
 
@@ -23,6 +24,7 @@ class Defined {
   TermStore& terms_;
   Translator& translator_;
   poly::Context& polyhedra_;
+  AlgorithmTerms& algorithm_;
 };
 
 }  // namespace tilewright::proof

@@ -24,6 +24,21 @@ Set Evaluation::lifted(const Set& where, const std::vector<Term>& bound) const {
   return Set(std::move(space), where.pieces());
 }
 
+Result<Set> Evaluation::somewhere(const Set& points, const std::vector<Term>& bound) {
+  std::vector<std::string> names;
+  for (Term variable : bound) names.push_back(tools_.terms.print(variable));
+  if (names.empty()) return points;
+  return poly::project_out(tools_.polyhedra, points, names, tools_.limits);
+}
+
+Result<Ok> Evaluation::note_somewhere(const Set& points, const std::vector<Term>& bound) {
+  auto used = tools_.terms.take_obligations();
+  if (used.empty()) return Ok{};
+  TILEWRIGHT_TRY(some, somewhere(points, bound));
+  for (algebra::Obligation& one : used) tools_.conditions.push_back({some, std::move(one)});
+  return Ok{};
+}
+
 bool Evaluation::is_identity(Term term, bool is_maximum) const {
   return term == (is_maximum ? tools_.terms.infinity(true) : tools_.terms.integer(0));
 }
@@ -91,7 +106,7 @@ Result<Term> Evaluation::simplified(Term term, const Set& where) {
           changed = true;
         }
         if (!changed) return Term();
-        return tools_.terms.read(tensor, at, tools_.statements.find(tensor)->type);
+        return tools_.algorithm.cell(tensor, at);
       });
   if (failure) return *failure;
   return out;
@@ -140,8 +155,11 @@ Result<std::vector<Piece>> Evaluation::pulled_back(const Reader& reader, const S
         points.push_back(replaced(one, from, source.instance));
       const Set space = lifted(found.where, fold.bound);
       fold.points = Set(space.space(), both(found.where.pieces(), points));
-      fold.range = replaced(fold.range, from, source.instance);
-      tools_.note(found.where);
+      for (Term& index : fold.indices) {
+        TILEWRIGHT_TRY(moved, carried(index));
+        index = moved;
+      }
+      TILEWRIGHT_CHECK_OK(note_somewhere(fold.points, fold.bound));
       found.fold = std::move(fold);
     }
     out.push_back(std::move(found));
@@ -162,11 +180,11 @@ Result<std::vector<Piece>> Evaluation::found(const Reader& reader, const Flow& f
     Piece piece;
     piece.where = source.condition;
     const std::vector<Term> cell = tools_.translator.instance(reader.access.cell);
-    piece.value = tools_.terms.read(reader.access.buffer, cell,
-                                    tools_.statements.find(reader.access.buffer)->type);
+    piece.value = tools_.algorithm.cell(reader.access.buffer, cell);
     out.push_back(std::move(piece));
   }
-  return out;
+  if (out.size() < 2) return out;
+  return united(std::move(out));
 }
 
 Result<std::vector<Situation>> Evaluation::situations(const Statement& one,
@@ -270,11 +288,16 @@ Result<std::vector<Piece>> Evaluation::evaluate(const Statement& one) {
     for (const auto& [node, read] : situation.reads)
       if (read.fold && shape == nullptr) shape = &*read.fold;
     if (shape != nullptr) {
+      const std::size_t mark = tools_.conditions.size();
       TILEWRIGHT_TRY(fold, as_fold(expr, situation, FoldValue(*shape)));
       piece.fold = std::move(fold);
-      if (!piece.fold) tools_.forget();
+      if (!piece.fold) tools_.forget(mark);
     }
     if (!piece.fold) {
+      if (shape != nullptr) {
+        TILEWRIGHT_TRY(named, folds_named(expr, situation, FoldValue(*shape)));
+        expr = named;
+      }
       for (auto& [node, read] : situation.reads) {
         if (!read.fold) continue;
         TILEWRIGHT_TRY(written, term(read));
@@ -288,6 +311,36 @@ Result<std::vector<Piece>> Evaluation::evaluate(const Statement& one) {
   return out;
 }
 
+Result<Expr> Evaluation::folds_named(Expr expr, Situation& situation, const FoldValue& shape) {
+  bool some = false;
+  ir::walk(expr, [&](Expr each) {
+    const auto read = situation.reads.find(each.node());
+    some = some || (read != situation.reads.end() && read->second.fold);
+  });
+  if (!some || expr.as<ir::Read>()) return expr;
+  const std::size_t mark = tools_.conditions.size();
+  TILEWRIGHT_TRY(fold, as_fold(expr, situation, shape));
+  if (fold) {
+    const std::string name = "?part" + std::to_string(situation.reads.size());
+    const Expr read = tools_.context.read(tools_.context.symbol(name), {}, expr.type());
+    Piece piece;
+    piece.where = situation.where;
+    piece.fold = std::move(fold);
+    TILEWRIGHT_CHECK_OK(recognise(piece));
+    situation.reads[read.node()] = std::move(piece);
+    return read;
+  }
+  tools_.forget(mark);
+  std::optional<Failure> failure;
+  const Expr out = ir::rebuild(tools_.context, expr, [&](Expr child) {
+    auto named = folds_named(child, situation, shape);
+    if (!named.ok()) failure = Failure{named.diagnostics()};
+    return named.ok() ? *named : child;
+  });
+  if (failure) return *failure;
+  return out;
+}
+
 Result<std::vector<Piece>> Evaluation::united(std::vector<Piece> pieces) {
   // A single step of a fold that other pieces hold is a fold too.
   std::optional<FoldValue> shape;
@@ -296,11 +349,12 @@ Result<std::vector<Piece>> Evaluation::united(std::vector<Piece> pieces) {
   std::vector<Piece> out;
   for (Piece& piece : pieces) {
     if (shape && piece.value && !is_identity(piece.value, shape->is_maximum)) {
+      const std::size_t mark = tools_.conditions.size();
       TILEWRIGHT_TRY(fold, as_fold(piece.value, piece.where, *shape));
       if (fold)
         tools_.note(piece.where);
       else
-        tools_.forget();
+        tools_.forget(mark);
       if (fold) piece.fold = std::move(fold);
       if (piece.fold) piece.value = Term();
     }
@@ -322,7 +376,9 @@ Result<std::vector<Piece>> Evaluation::united(std::vector<Piece> pieces) {
       } else if (piece.value && other.fold) {
         if (!is_identity(piece.value, other.fold->is_maximum)) continue;
       } else if (!(piece.value == other.value)) {
-        continue;
+        TILEWRIGHT_TRY(common, common_cell(other, piece));
+        if (!common) continue;
+        other.value = *common;
       }
       TILEWRIGHT_TRY(where, poly::unite(tools_.polyhedra, other.where, piece.where, tools_.limits));
       other.where = std::move(where);
@@ -333,12 +389,130 @@ Result<std::vector<Piece>> Evaluation::united(std::vector<Piece> pieces) {
   }
   for (Piece& piece : out) {
     if (!piece.fold) continue;
-    TILEWRIGHT_TRY(
-        points, compact(tools_.polyhedra, piece.fold->points,
-                        lifted(piece.where, piece.fold->bound), piece.fold->range, tools_.limits));
+    TILEWRIGHT_TRY(points, compact(tools_.polyhedra, piece.fold->points,
+                                   lifted(piece.where, piece.fold->bound),
+                                   domain_of(*piece.fold).value_or(BasicSet()), tools_.limits));
     piece.fold->points = std::move(points);
   }
   return out;
+}
+
+Result<Term> Evaluation::as_marked(const Statement& one, const std::vector<Piece>& pieces) {
+  const ir::Equation* equation = tools_.algorithm.definition(one.marked);
+  if (equation == nullptr || equation->fold() != nullptr || !equation->parts.empty() ||
+      equation->indices.size() != one.mark.size())
+    return Term();
+  ir::Substitution at;
+  for (std::size_t i = 0; i < one.mark.size(); ++i) at[equation->indices[i]] = one.mark[i];
+  const Expr said = ir::substitute(tools_.context, equation->value, at);
+  const std::size_t before = tools_.conditions.size();
+  for (const Piece& piece : pieces) {
+    TILEWRIGHT_TRY(expr, decided(said, piece.where));
+    TILEWRIGHT_TRY(value, term(piece));
+    Goal goal;
+    goal.where = piece.where;
+    goal.left = value;
+    goal.right = stated(expr);
+    TILEWRIGHT_TRY(state, prove_as_is(goal));
+    if (state == GoalState::Holds) continue;
+    tools_.forget(before);
+    return Term();
+  }
+  std::vector<Term> indices;
+  for (Expr index : one.mark) indices.push_back(stated(index));
+  return tools_.algorithm.cell(one.marked, indices);
+}
+
+// Every cell as it stands.
+Term Evaluation::stated(Expr expr) {
+  algebra::Leaves leaves;
+  leaves.variable = [&](Symbol name) { return tools_.translator.variable(name.text()); };
+  return algebra::from_expr(tools_.terms, expr, leaves);
+}
+
+Result<Ok> Evaluation::recognise(Piece& piece) {
+  const std::size_t mark = tools_.conditions.size();
+  if (piece.fold) {
+    const FoldValue& fold = *piece.fold;
+    const Term plain_factor = tools_.terms.integer(fold.is_maximum ? 0 : 1);
+    if (!fold.target->is_stated || !(fold.factor == plain_factor)) return Ok{};
+    const auto domain = domain_of(fold);
+    if (!domain) return Ok{};
+    const Set around = lifted(piece.where, fold.bound);
+    const Set whole(around.space(), both(around.pieces(), {*domain}));
+    TILEWRIGHT_TRY(held, poly::intersect(tools_.polyhedra, fold.points, around, tools_.limits));
+    TILEWRIGHT_TRY(all, poly::is_equal(tools_.polyhedra, held, whole, tools_.limits));
+    if (!all) return Ok{};
+    piece.value = tools_.algorithm.cell(fold.target->tensor, fold.indices);
+    piece.fold.reset();
+    return Ok{};
+  }
+  for (const Pattern& pattern : tools_.algorithm.patterns()) {
+    const auto found = step(piece.value, pattern.value, pattern.indices);
+    std::vector<Term> indices;
+    if (found && found->factor == tools_.terms.integer(1) && found->rest == tools_.terms.integer(0))
+      for (Term index : pattern.indices)
+        for (const auto& [unknown, value] : found->values)
+          if (unknown == index) indices.push_back(value);
+    if (!found || indices.size() != pattern.indices.size()) {
+      tools_.forget(mark);
+      continue;
+    }
+    tools_.note(piece.where);
+    piece.value = tools_.algorithm.cell(pattern.tensor, indices);
+    return Ok{};
+  }
+  return Ok{};
+}
+
+std::optional<BasicSet> Evaluation::domain_of(const FoldValue& fold) {
+  if (fold.target->domain.size() != 1) return {};
+  std::vector<std::pair<Term, Term>> values;
+  for (std::size_t i = 0; i < fold.indices.size(); ++i)
+    values.emplace_back(fold.target->indices[i], fold.indices[i]);
+  algebra::Conjunction range = fold.target->domain[0];
+  for (algebra::Constraint& one : range) one.value = tools_.terms.substitute(one.value, values);
+  return tools_.translator.basic_set(range);
+}
+
+// Where one piece has s = 0 and the cell x[6*i], the other s = 1 and x[6*i + 1], both are x[6*i + s].
+Result<std::optional<Term>> Evaluation::common_cell(const Piece& a, const Piece& b) {
+  const auto x = tools_.terms.cell_of(a.value);
+  const auto y = tools_.terms.cell_of(b.value);
+  if (!x || !y || !(x->tensor == y->tensor)) return std::optional<Term>();
+  std::vector<Term> indices;
+  const auto holds = [&](const Set& where, const AffineExpr& p, const AffineExpr& q) {
+    BasicSet equal;
+    equal.equal(p, q);
+    return poly::is_subset(tools_.polyhedra, where, Set(where.space(), equal), tools_.limits);
+  };
+  for (std::size_t i = 0; i < x->indices.size(); ++i) {
+    if (x->indices[i] == y->indices[i]) {
+      indices.push_back(x->indices[i]);
+      continue;
+    }
+    const auto p = tools_.translator.affine(x->indices[i]);
+    const auto q = tools_.translator.affine(y->indices[i]);
+    if (!p || !q) return std::optional<Term>();
+    // The candidates: either index, or one plus a loop less its value in that piece.
+    std::vector<AffineExpr> candidates = {*p, *q};
+    TILEWRIGHT_TRY(at, poly::sample(tools_.polyhedra, b.where, tools_.limits));
+    if (!at) return std::optional<Term>();
+    for (const std::string& dim : b.where.space().dims)
+      if (const auto value = at->value(dim))
+        candidates.push_back(*q + variable(dim) - AffineExpr(*value));
+    std::optional<AffineExpr> both_say;
+    for (const AffineExpr& candidate : candidates) {
+      TILEWRIGHT_TRY(in_b, holds(b.where, candidate, *q));
+      if (!in_b) continue;
+      TILEWRIGHT_TRY(in_a, holds(a.where, candidate, *p));
+      if (in_a) both_say = candidate;
+      if (in_a) break;
+    }
+    if (!both_say) return std::optional<Term>();
+    indices.push_back(tools_.translator.term(*both_say));
+  }
+  return std::optional(tools_.algorithm.cell(x->tensor, indices));
 }
 
 }  // namespace tilewright::proof

@@ -15,6 +15,7 @@ struct Tools {
   poly::Context& polyhedra;
   TermStore& terms;
   Translator& translator;
+  AlgorithmTerms& algorithm;
   poly::Limits limits;
   std::vector<Condition> conditions = {};  // of the claims so far
 
@@ -22,6 +23,11 @@ struct Tools {
   void note(const poly::Set& where);
   // They were used in an attempt that led to nothing.
   void forget() { terms.take_obligations(); }
+  // So were all since there were so many conditions.
+  void forget(std::size_t mark) {
+    forget();
+    conditions.erase(conditions.begin() + static_cast<std::ptrdiff_t>(mark), conditions.end());
+  }
 };
 
 // What each read of a right side is, where `where` holds.
@@ -39,6 +45,10 @@ class Evaluation {
   Result<std::vector<Piece>> evaluate(const Statement& one);
   // Fewer pieces that say the same: equal values, and folds that differ in their points alone.
   Result<std::vector<Piece>> united(std::vector<Piece> pieces);
+  // The cell of the algorithm that the store says it writes, if all pieces are that.
+  Result<Term> as_marked(const Statement& one, const std::vector<Piece>& pieces);
+  // Writes a piece as a cell of the algorithm where it is one.
+  Result<Ok> recognise(Piece& piece);
   Result<std::vector<Piece>> found(const Reader& reader, const Flow& flow);
   Result<Term> term(const Piece& piece);
   Result<GoalState> prove(const Goal& goal);
@@ -56,17 +66,28 @@ class Evaluation {
                                            const FoldValue& shape);
   Result<std::optional<FoldValue>> as_fold(Term term, const poly::Set& where,
                                            const FoldValue& shape);
+  // All points of the target's domain, over the loops and the bound variables.
+  std::optional<poly::BasicSet> domain_of(const FoldValue& fold);
   bool is_identity(Term term, bool is_maximum) const;
   // `points` over the loops and then the bound variables, of a set over the loops.
   poly::Set lifted(const poly::Set& where, const std::vector<Term>& bound) const;
   // The term with its cells in the simplest form that they have at all points of `where`.
   Result<Term> simplified(Term term, const poly::Set& where);
-  // A single monomial times `shape`'s body at a point.
+  // The points of a set over loops and bound variables at which there are some.
+  Result<poly::Set> somewhere(const poly::Set& points, const std::vector<Term>& bound);
+  // The laws that were used since the last note matter only there.
+  Result<Ok> note_somewhere(const poly::Set& points, const std::vector<Term>& bound);
+  // Takes coefficient * value(-1 - number) out of a sum; nothing where it is not linear in those.
+  std::optional<Term> take_linear(Term whole, ir::ScalarType type, std::vector<Term>& coefficients);
+  // A term that is a factor times the body at some values of the unknowns, plus a rest that is simpler.
   struct Step {
     Term factor;
-    std::vector<AffineExpr> point;
+    std::vector<std::pair<Term, Term>> values;
+    Term rest;
   };
-  std::optional<Step> step(Term monomial, const FoldValue& shape);
+  std::optional<Step> step(Term term, Term body, std::span<const Term> unknowns);
+  // The values of the bound variables in order; nothing where one is missing or not affine.
+  std::optional<std::vector<AffineExpr>> point(const Step& step, const std::vector<Term>& bound);
 
  private:
   struct Part {
@@ -83,6 +104,15 @@ class Evaluation {
                   std::vector<Part>& parts);
   Result<std::vector<Piece>> pulled_back(const Reader& reader, const Source& source);
   Result<AffineExpr> simplified(const AffineExpr& expr, const poly::Set& where);
+  void solve(const poly::Set& where, Goal& goal);
+  Term stated(Expr expr);
+  // The expression with the largest parts of it that are folds as reads of their own.
+  Result<Expr> folds_named(Expr expr, Situation& situation, const FoldValue& shape);
+  Result<GoalState> prove_as_is(const Goal& goal);
+  // The cells that differ by a loop whose value both pieces know, as one.
+  Result<std::optional<Term>> common_cell(const Piece& a, const Piece& b);
+  // The conditions in the term that hold, or fail, at all of the points.
+  Result<Term> decided(Term term, const poly::Set& where);
   Result<bool> same_sets(const algebra::SameSets& sets, const poly::Set& where);
   Result<bool> empty(const poly::Set& set) const;
 

@@ -3,6 +3,7 @@
 // Folds within a right side: a sum of folds of one body and of single terms of it, times one factor; a maximum
 // likewise.
 #include <algorithm>
+#include <set>
 
 #include "frontend/algebra/from_expr.h"
 #include "frontend/ir/walk.h"
@@ -15,17 +16,53 @@ namespace tilewright::proof {
 using poly::BasicSet;
 using poly::Set;
 
-std::optional<Evaluation::Step> Evaluation::step(Term monomial, const FoldValue& shape) {
-  const auto match = tools_.terms.match(shape.body, shape.bound, monomial);
-  if (!match) return {};
-  Step out{match->factor, {}};
-  for (Term variable : shape.bound) {
-    const auto value = std::find_if(match->values.begin(), match->values.end(),
+std::optional<Evaluation::Step> Evaluation::step(Term term, Term body,
+                                                 std::span<const Term> unknowns) {
+  const std::vector<Term> pattern = tools_.terms.monomials(body);
+  const std::vector<Term> all = tools_.terms.monomials(term);
+  // The monomial that says most of the unknowns.
+  const auto says = [&](Term monomial) {
+    return std::count_if(unknowns.begin(), unknowns.end(),
+                         [&](Term unknown) { return tools_.terms.mentions(monomial, unknown); });
+  };
+  const auto best = std::max_element(pattern.begin(), pattern.end(),
+                                     [&](Term a, Term b) { return says(a) < says(b); });
+  if (best == pattern.end()) return {};
+  // What is left when these are taken out; nothing where one is not there. No law is used.
+  const auto without = [&](const std::vector<Term>& taken) -> std::optional<Term> {
+    std::vector<Term> left = all;
+    for (Term one : taken) {
+      const auto at = std::find(left.begin(), left.end(), one);
+      if (at == left.end()) return {};
+      left.erase(at);
+    }
+    Term rest = tools_.terms.integer(0);
+    for (Term one : left) rest = tools_.terms.add(rest, one);
+    return rest;
+  };
+  for (Term monomial : all) {
+    auto match = tools_.terms.match(*best, unknowns, monomial);
+    if (!match) continue;
+    std::vector<Term> taken = {monomial};
+    if (pattern.size() > 1)
+      taken = tools_.terms.monomials(
+          tools_.terms.multiply(match->factor, tools_.terms.substitute(body, match->values)));
+    if (const auto rest = without(taken))
+      return Step{match->factor, std::move(match->values), *rest};
+  }
+  return {};
+}
+
+std::optional<std::vector<AffineExpr>> Evaluation::point(const Step& step,
+                                                         const std::vector<Term>& bound) {
+  std::vector<AffineExpr> out;
+  for (Term variable : bound) {
+    const auto value = std::find_if(step.values.begin(), step.values.end(),
                                     [&](const auto& pair) { return pair.first == variable; });
-    if (value == match->values.end()) return {};
+    if (value == step.values.end()) return {};
     const auto affine = tools_.translator.affine(value->second);
     if (!affine) return {};
-    out.point.push_back(*affine);
+    out.push_back(*affine);
   }
   return out;
 }
@@ -51,29 +88,35 @@ Result<std::optional<FoldValue>> Evaluation::joined(const FoldValue& shape, std:
     out.points = std::move(all);
   }
   if (!out.factor) out.factor = shape.factor;
-  TILEWRIGHT_TRY(few, compact(tools_.polyhedra, out.points, lifted(where, shape.bound), shape.range,
-                              tools_.limits));
+  TILEWRIGHT_TRY(few, compact(tools_.polyhedra, out.points, lifted(where, shape.bound),
+                              domain_of(shape).value_or(BasicSet()), tools_.limits));
   out.points = std::move(few);
   return std::optional(std::move(out));
 }
 
 bool Evaluation::term_parts(Term term, const Set& where, const FoldValue& shape,
                             std::vector<Part>& parts) {
-  if (is_identity(term, shape.is_maximum)) return true;
-  std::vector<Term> each = {term};
-  if (!shape.is_maximum) each = tools_.terms.monomials(term);
-  for (Term monomial : each) {
-    auto found = step(monomial, shape);
+  if (!shape.target->is_stated) term = tools_.algorithm.expand(term);
+  if (ir::is_integer(shape.target->type) && !shape.is_maximum)
+    term = tools_.terms.unwrapped(shape.target->type, term).value_or(term);
+  while (!is_identity(term, shape.is_maximum)) {
+    auto found = step(term, shape.body, shape.bound);
     if (!found) return false;
+    const auto at_point = point(*found, shape.bound);
+    if (!at_point) return false;
     if (shape.is_maximum) {
-      if (!(found->factor == tools_.terms.integer(1))) return false;
+      const bool whole =
+          found->factor == tools_.terms.integer(1) && found->rest == tools_.terms.integer(0);
+      if (!whole) return false;
       found->factor = tools_.terms.integer(0);
+      found->rest = tools_.terms.infinity(true);
     }
     Set points = lifted(where, shape.bound);
     BasicSet at;
     for (std::size_t i = 0; i < shape.bound.size(); ++i)
-      at.equal(variable(tools_.terms.print(shape.bound[i])), found->point[i]);
+      at.equal(variable(tools_.terms.print(shape.bound[i])), (*at_point)[i]);
     parts.push_back({found->factor, Set(points.space(), both(points.pieces(), {at}))});
+    term = found->rest;
   }
   return true;
 }
@@ -94,28 +137,50 @@ Result<bool> Evaluation::sum_parts(Expr expr, const Situation& situation, const 
     }
     folds.push_back(&*situation.reads.at(node).fold);
     read.value =
-        tools_.terms.value(-static_cast<std::int64_t>(folds.size()), {}, ir::ScalarType::F64);
+        tools_.terms.value(-static_cast<std::int64_t>(folds.size()), {}, shape.target->type);
   }
-  const Term whole = plain(expr, with_names);
-  const auto with = [&](std::int64_t one) {
-    return tools_.terms.inline_values(whole, [&](std::int64_t id, std::span<const Term>) {
-      return id >= 0 ? Term() : tools_.terms.integer(id == one ? 1 : 0);
-    });
-  };
-  const Term rest = with(0);
-  Term again = rest;
+  const Term stated = plain(expr, with_names);
+  const Term whole = shape.target->is_stated ? stated : tools_.algorithm.expand(stated);
+  std::vector<Term> coefficients(folds.size(), tools_.terms.integer(0));
+  const auto rest = take_linear(whole, shape.target->type, coefficients);
+  if (!rest) return false;
+  tools_.note(situation.where);
   for (std::size_t i = 0; i < folds.size(); ++i) {
-    const std::int64_t id = -static_cast<std::int64_t>(i) - 1;
-    const Term coefficient = tools_.terms.subtract(with(id), rest);
-    const Term name = tools_.terms.value(id, {}, ir::ScalarType::F64);
-    again = tools_.terms.add(again, tools_.terms.multiply(coefficient, name));
     const Set where = lifted(situation.where, shape.bound);
     TILEWRIGHT_TRY(points,
                    poly::intersect(tools_.polyhedra, folds[i]->points, where, tools_.limits));
-    parts.push_back({tools_.terms.multiply(coefficient, folds[i]->factor), std::move(points)});
+    // Only where there are points is the factor of any matter.
+    const Term factor = tools_.terms.multiply(coefficients[i], folds[i]->factor);
+    TILEWRIGHT_CHECK_OK(note_somewhere(points, shape.bound));
+    parts.push_back({factor, std::move(points)});
   }
-  if (!(again == whole)) return false;
-  return term_parts(rest, situation.where, shape, parts);
+  return term_parts(*rest, situation.where, shape, parts);
+}
+
+// Term by term, so that no law of cancelling is used.
+std::optional<Term> Evaluation::take_linear(Term whole, ir::ScalarType type,
+                                            std::vector<Term>& coefficients) {
+  if (ir::is_integer(type)) whole = tools_.terms.unwrapped(type, whole).value_or(whole);
+  Term rest = tools_.terms.integer(0);
+  for (Term monomial : tools_.terms.monomials(whole)) {
+    std::set<std::int64_t> seen;
+    const Term one =
+        tools_.terms.inline_values(monomial, [&](std::int64_t id, std::span<const Term>) -> Term {
+          if (id >= 0) return {};
+          seen.insert(id);
+          return tools_.terms.integer(1);
+        });
+    if (seen.empty()) {
+      rest = tools_.terms.add(rest, monomial);
+      continue;
+    }
+    const auto number = static_cast<std::size_t>(-*seen.begin() - 1);
+    if (seen.size() > 1 || number >= coefficients.size()) return {};
+    const Term name = tools_.terms.value(*seen.begin(), {}, type);
+    if (!(tools_.terms.multiply(one, name) == monomial)) return {};
+    coefficients[number] = tools_.terms.add(coefficients[number], one);
+  }
+  return rest;
 }
 
 Result<bool> Evaluation::maximum_parts(Expr expr, const Situation& situation,
@@ -138,8 +203,10 @@ Result<bool> Evaluation::maximum_parts(Expr expr, const Situation& situation,
     return true;
   }
   Situation written = situation;
+  std::set<const void*> used;
+  ir::walk(expr, [&](Expr each) { used.insert(each.node()); });
   for (auto& [node, read] : written.reads) {
-    if (!read.fold) continue;
+    if (!read.fold || !used.contains(node)) continue;
     TILEWRIGHT_TRY(value, term(read));
     read.value = value;
   }
@@ -184,10 +251,12 @@ Result<Term> Evaluation::term(const Piece& piece) {
       return all;
     }());
   }
-  const Term out = fold.is_maximum
-                       ? tools_.terms.add(fold.factor, tools_.terms.maximum_over(domain, fold.body))
-                       : tools_.terms.multiply(fold.factor, tools_.terms.sum(domain, fold.body));
-  tools_.note(piece.where);
+  Term out = fold.is_maximum
+                 ? tools_.terms.add(fold.factor, tools_.terms.maximum_over(domain, fold.body))
+                 : tools_.terms.multiply(fold.factor, tools_.terms.sum(domain, fold.body));
+  if (ir::is_integer(fold.target->type) && !fold.is_maximum)
+    out = tools_.terms.wrap(fold.target->type, out);
+  TILEWRIGHT_CHECK_OK(note_somewhere(inside, fold.bound));
   return out;
 }
 
@@ -221,18 +290,96 @@ Result<bool> Evaluation::same_sets(const algebra::SameSets& sets, const Set& whe
   return poly::is_equal(tools_.polyhedra, all[0], all[1], tools_.limits);
 }
 
+// Variables that an equality gives are written out.
+void Evaluation::solve(const Set& where, Goal& goal) {
+  std::vector<AffineExpr> equalities = where.pieces()[0].equalities;
+  for (auto dim = where.space().dims.rbegin(); dim != where.space().dims.rend(); ++dim) {
+    for (AffineExpr& equality : equalities) {
+      const std::int64_t coefficient = equality.coefficient(*dim);
+      const bool alone = std::none_of(
+          equality.floors().begin(), equality.floors().end(),
+          [&](const poly::FloorTerm& floor) { return floor.numerator.mentions(*dim); });
+      if (!alone || (coefficient != 1 && coefficient != -1)) continue;
+      const AffineExpr value = (AffineExpr::variable(*dim) * coefficient - equality) * coefficient;
+      const std::pair<Term, Term> by[] = {
+          {tools_.translator.variable(*dim), tools_.translator.term(value)}};
+      goal.left = tools_.terms.substitute(goal.left, by);
+      goal.right = tools_.terms.substitute(goal.right, by);
+      for (AffineExpr& other : equalities) other = other.substituted(*dim, value);
+      break;
+    }
+  }
+}
+
+Result<Term> Evaluation::decided(Term term, const Set& where) {
+  std::optional<Failure> failure;
+  const auto& dims = where.space().dims;
+  const auto& params = where.space().params;
+  const auto ask = [&](const BasicSet& holds, bool all) {
+    auto answer =
+        all ? poly::is_subset(tools_.polyhedra, where, Set(where.space(), holds), tools_.limits)
+            : empty(Set(where.space(), both(where.pieces(), {holds})));
+    if (!answer.ok()) failure = Failure{answer.diagnostics()};
+    return answer.ok() && *answer;
+  };
+  const Term out =
+      tools_.terms.decide(term, [&](const algebra::Constraint& constraint) -> std::optional<bool> {
+        const auto value = tools_.translator.affine(constraint.value);
+        if (!value) return {};
+        std::vector<std::string> used;
+        value->collect_names(used);
+        for (const std::string& name : used)
+          if (std::find(dims.begin(), dims.end(), name) == dims.end() &&
+              std::find(params.begin(), params.end(), name) == params.end())
+            return {};
+        BasicSet holds;
+        (constraint.equality ? holds.equalities : holds.inequalities).push_back(*value);
+        if (ask(holds, true)) return true;
+        if (ask(holds, false)) return false;
+        return {};
+      });
+  if (failure) return *failure;
+  return out;
+}
+
 Result<GoalState> Evaluation::prove(const Goal& goal) {
+  // Piece by piece: the equalities of each make indices the same that look different.
+  if (goal.where.pieces().size() > 1) {
+    for (const BasicSet& piece : goal.where.pieces()) {
+      Goal part = goal;
+      part.where = Set(goal.where.space(), piece);
+      TILEWRIGHT_TRY(state, prove(part));
+      if (state != GoalState::Holds) return state;
+    }
+    return GoalState::Holds;
+  }
+  Goal solved = goal;
+  if (!goal.where.pieces().empty()) solve(goal.where, solved);
+  TILEWRIGHT_TRY(left, decided(solved.left, goal.where));
+  TILEWRIGHT_TRY(right, decided(solved.right, goal.where));
+  solved.left = left;
+  solved.right = right;
+  TILEWRIGHT_TRY(as_stated, prove_as_is(solved));
+  if (as_stated == GoalState::Holds) return as_stated;
+  solved.left = tools_.algorithm.expand(solved.left);
+  solved.right = tools_.algorithm.expand(solved.right);
+  return prove_as_is(solved);
+}
+
+Result<GoalState> Evaluation::prove_as_is(const Goal& goal) {
+  const std::size_t mark = tools_.conditions.size();
   const algebra::Equality equality = tools_.terms.equal(goal.left, goal.right);
-  if (equality.verdict == algebra::Verdict::NotShown) {
-    tools_.forget();
-    return GoalState::NotShown;
-  }
+  bool holds = equality.verdict != algebra::Verdict::NotShown;
   for (const algebra::SameSets& sets : equality.sets) {
+    if (!holds) break;
     TILEWRIGHT_TRY(same, same_sets(sets, goal.where));
-    if (!same) return GoalState::NotShown;
+    holds = same;
   }
-  tools_.note(goal.where);
-  return GoalState::Holds;
+  if (holds)
+    tools_.note(goal.where);
+  else
+    tools_.forget(mark);
+  return holds ? GoalState::Holds : GoalState::NotShown;
 }
 
 }  // namespace tilewright::proof

@@ -126,6 +126,22 @@ Result<Set> ValueFlow::earlier(const Source& a, const Source& b, const Set& poin
   return Set(points.space(), std::move(pieces));
 }
 
+// A loop around both that has the same value is written as itself, whatever else its value is.
+Result<Ok> ValueFlow::keep_names(const Reader& reader, Source& source) const {
+  const Statement& writer = statements_.list[source.writer];
+  for (std::size_t i = 0; i < writer.loops.size(); ++i) {
+    const AffineExpr itself = variable(writer.loops[i].name);
+    const bool shared = i < reader.loops.size() && reader.loops[i].name == writer.loops[i].name;
+    if (!shared || source.instance[i] == itself) continue;
+    BasicSet same;
+    same.equal(source.instance[i], itself);
+    TILEWRIGHT_TRY(always, poly::is_subset(polyhedra_, source.condition,
+                                           Set(source.condition.space(), same), limits_));
+    if (always) source.instance[i] = itself;
+  }
+  return Ok{};
+}
+
 // Keeps of both the later one at each point.
 Result<Ok> ValueFlow::merge(const Reader&, std::vector<Source>& all,
                             std::vector<Source> more) const {
@@ -171,6 +187,7 @@ Result<Flow> ValueFlow::flow(const Reader& reader) const {
       TILEWRIGHT_CHECK_OK(merge(reader, group, std::move(more)));
     }
     for (Source& source : group) {
+      TILEWRIGHT_CHECK_OK(keep_names(reader, source));
       TILEWRIGHT_TRY(rest, poly::subtract(polyhedra_, left, source.condition, limits_));
       left = std::move(rest);
       out.sources.push_back(std::move(source));

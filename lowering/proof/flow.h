@@ -60,6 +60,7 @@ class ValueFlow {
   std::vector<Candidate> candidates(const Reader& reader) const;
   Result<std::vector<Source>> latest(const Reader& reader, const Buffer& buffer,
                                      const Candidate& candidate, const poly::Set& points) const;
+  Result<Ok> keep_names(const Reader& reader, Source& source) const;
   Result<Ok> merge(const Reader& reader, std::vector<Source>& all, std::vector<Source> more) const;
   Result<poly::Set> earlier(const Source& a, const Source& b, const poly::Set& points) const;
 

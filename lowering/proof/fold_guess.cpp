@@ -2,6 +2,7 @@
 #include "lowering/proof/fold_guess.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "lowering/proof/names.h"
 #include "lowering/proof/points.h"
@@ -14,7 +15,7 @@ using poly::Set;
 namespace {
 constexpr std::string_view kEarlier = "'e";
 // Stands for what a store of the group wrote earlier.
-constexpr std::int64_t kEarlierValue = -1'000'000;
+constexpr std::int64_t kEarlierValue = -1;
 }  // namespace
 
 bool FoldGuess::is_inner(const Flow& flow) const {
@@ -23,86 +24,121 @@ bool FoldGuess::is_inner(const Flow& flow) const {
   });
 }
 
-// Loops that all stores of the group have, and that every step within it keeps.
+// Loops whose value a step hands on are one; those that every store has, and that no step changes, are kept.
 void FoldGuess::find_kept() {
-  const auto names_of = [&](std::size_t number) {
-    std::set<std::string> out;
-    for (const Loop& loop : tools_.statements.list[number].loops) out.insert(loop.name);
-    return out;
+  using Name = std::pair<std::size_t, std::string>;
+  std::map<Name, Name> parent;
+  const std::function<Name(Name)> root = [&](Name name) {
+    while (!(parent.at(name) == name)) name = parent.at(name);
+    return name;
   };
-  kept_ = names_of(group_[0]);
-  for (std::size_t number : group_) {
-    const std::set<std::string> have = names_of(number);
-    std::erase_if(kept_, [&](const std::string& name) { return !have.contains(name); });
+  for (std::size_t number : group_)
+    for (const Loop& loop : tools_.statements.list[number].loops)
+      parent[{number, loop.name}] = {number, loop.name};
+  std::vector<std::pair<Name, std::optional<Name>>> steps;
+  for (std::size_t number : group_)
     for (const Flow& flow : flows_[number])
       for (const Source& source : flow.sources) {
         if (std::find(group_.begin(), group_.end(), source.writer) == group_.end()) continue;
         const Statement& writer = tools_.statements.list[source.writer];
-        for (std::size_t i = 0; i < writer.loops.size(); ++i)
-          if (!(source.instance[i] == variable(writer.loops[i].name)))
-            kept_.erase(writer.loops[i].name);
+        for (std::size_t i = 0; i < writer.loops.size(); ++i) {
+          std::optional<Name> same;
+          for (const Loop& loop : tools_.statements.list[number].loops)
+            if (source.instance[i] == variable(loop.name)) same = Name{number, loop.name};
+          steps.emplace_back(Name{source.writer, writer.loops[i].name}, same);
+          if (same) parent[root(*same)] = root(steps.back().first);
+        }
       }
+  std::set<Name> changed;
+  for (const auto& [name, same] : steps)
+    if (!same) changed.insert(root(name));
+  std::map<Name, std::map<std::size_t, std::string>> classes;
+  for (const auto& [name, unused] : parent) {
+    auto& members = classes[root(name)];
+    if (!members.emplace(name.first, name.second).second) changed.insert(root(name));
+  }
+  for (const auto& [name, members] : classes) {
+    if (changed.contains(name) || members.size() != group_.size()) continue;
+    for (const auto& [number, loop] : members) kept_[{number, loop}] = num_kept_;
+    ++num_kept_;
   }
 }
 
-bool FoldGuess::take(const Statement& one, Term monomial, const Set& where, bool is_maximum) {
-  for (const FoldTarget& target : targets_) {
-    if (target.is_maximum != is_maximum || (target_ != nullptr && target_ != &target)) continue;
-    const auto match = tools_.terms.match(target.body, target.unknowns, monomial);
-    if (!match) continue;
-    Addition addition{one.number, where, match->factor, {}};
-    std::vector<std::pair<Term, Term>> outer;
-    bool well = true;
-    for (const auto& [unknown, value] : match->values) {
-      const bool bound =
-          std::find(target.bound.begin(), target.bound.end(), unknown) != target.bound.end();
-      if (!bound) outer.emplace_back(unknown, value);
-    }
-    for (Term variable : target.bound) {
-      const auto found = std::find_if(match->values.begin(), match->values.end(),
-                                      [&](const auto& pair) { return pair.first == variable; });
-      const auto affine =
-          found == match->values.end() ? std::nullopt : tools_.translator.affine(found->second);
-      well = well && affine;
-      if (affine) addition.point.push_back(*affine);
-    }
-    const Term body = tools_.terms.substitute(target.body, outer);
-    if (!well || (target_ != nullptr && !(shape_.body == body))) continue;
-    if (is_maximum) {
-      if (!(addition.factor == tools_.terms.integer(1))) continue;
-      addition.factor = tools_.terms.integer(0);
-    }
-    // What differs from step to step is not of the body.
-    const auto free = tools_.terms.free_variables(body);
-    const bool steady = std::all_of(free.begin(), free.end(), [&](Term variable) {
-      if (std::find(target.bound.begin(), target.bound.end(), variable) != target.bound.end())
-        return true;
-      const std::string name = tools_.terms.print(variable);
-      const auto loop = std::find_if(one.loops.begin(), one.loops.end(),
-                                     [&](const Loop& each) { return each.name == name; });
-      return loop == one.loops.end() || kept_.contains(name);
-    });
-    if (!steady) continue;
-    target_ = &target;
-    shape_.is_maximum = is_maximum;
-    shape_.body = body;
-    shape_.bound = target.bound;
-    shape_.factor = addition.factor;
-    if (target.domain.size() == 1) {
-      algebra::Conjunction range = target.domain[0];
-      for (algebra::Constraint& each : range)
-        each.value = tools_.terms.substitute(each.value, outer);
-      if (const auto set = tools_.translator.basic_set(range)) shape_.range = *set;
-    }
-    additions_.push_back(std::move(addition));
-    return true;
+std::vector<std::string> FoldGuess::kept_of(const Statement& one) const {
+  std::vector<std::string> out(num_kept_);
+  for (const Loop& loop : one.loops)
+    if (const auto found = kept_.find({one.number, loop.name}); found != kept_.end())
+      out[found->second] = loop.name;
+  return out;
+}
+
+Term FoldGuess::carried(Term term, const Statement& from, const Statement& to) {
+  const auto a = kept_of(from);
+  const auto b = kept_of(to);
+  std::vector<std::pair<Term, Term>> values;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (a[i] != b[i])
+      values.emplace_back(tools_.translator.variable(a[i]), tools_.translator.variable(b[i]));
+  return values.empty() ? term : tools_.terms.substitute(term, values);
+}
+
+// One step of a fold of the algorithm; what is left of the term.
+std::optional<Term> FoldGuess::take(const Statement& one, Term term, const Set& where,
+                                    bool is_maximum) {
+  const FoldTarget& target = *wanted_;
+  if (target.is_maximum != is_maximum) return {};
+  const auto step = evaluation_.step(target.is_stated ? term : tools_.algorithm.expand(term),
+                                     target.body, target.unknowns());
+  if (!step) return {};
+  const auto point = evaluation_.point(*step, target.bound);
+  if (!point) return {};
+  Addition addition{one.number, where, step->factor, *point};
+  std::vector<std::pair<Term, Term>> outer;
+  for (const auto& pair : step->values)
+    if (std::find(target.bound.begin(), target.bound.end(), pair.first) == target.bound.end())
+      outer.push_back(pair);
+  const Term body = tools_.terms.substitute(target.body, outer);
+  if (target_ != nullptr && !(carried(shape_.body, *shape_of_, one) == body)) return {};
+  Term rest = step->rest;
+  if (is_maximum) {
+    if (!(step->factor == tools_.terms.integer(1)) || !(rest == tools_.terms.integer(0))) return {};
+    addition.factor = tools_.terms.integer(0);
   }
-  return false;
+  if (!is_steady(one, body, target.bound)) return {};
+  if (target_ == nullptr) start(one, target, body, addition.factor, outer);
+  additions_.push_back(std::move(addition));
+  return rest;
+}
+
+// What differs from step to step is not of the body.
+bool FoldGuess::is_steady(const Statement& one, Term body, const std::vector<Term>& bound) const {
+  const auto free = tools_.terms.free_variables(body);
+  return std::all_of(free.begin(), free.end(), [&](Term variable) {
+    if (std::find(bound.begin(), bound.end(), variable) != bound.end()) return true;
+    const std::string name = tools_.terms.print(variable);
+    const auto loop = std::find_if(one.loops.begin(), one.loops.end(),
+                                   [&](const Loop& each) { return each.name == name; });
+    return loop == one.loops.end() || kept_.contains({one.number, name});
+  });
+}
+
+void FoldGuess::start(const Statement& one, const FoldTarget& target, Term body, Term factor,
+                      const std::vector<std::pair<Term, Term>>& outer) {
+  target_ = &target;
+  shape_of_ = &one;
+  shape_.is_maximum = target.is_maximum;
+  shape_.body = body;
+  shape_.bound = target.bound;
+  shape_.factor = factor;
+  shape_.target = &target;
+  for (Term index : target.indices)
+    for (const auto& [unknown, value] : outer)
+      if (unknown == index) shape_.indices.push_back(value);
 }
 
 // What the store adds to what the group wrote before.
 Result<bool> FoldGuess::find_additions(const Statement& one) {
-  const Term earlier = tools_.terms.value(kEarlierValue, {}, ir::ScalarType::F64);
+  const Term earlier = tools_.terms.value(kEarlierValue, {}, one.value.type());
   TILEWRIGHT_TRY(cases, evaluation_.situations(one, [&](const Access&, const Flow& flow) {
     return is_inner(flow) ? earlier : Term();
   }));
@@ -134,13 +170,15 @@ Result<bool> FoldGuess::find_additions(const Statement& one) {
       }
       continue;
     }
-    const Term rest = tools_.terms.inline_values(
-        evaluation_.plain(expr, situation), [&](std::int64_t id, std::span<const Term>) {
-          return id == kEarlierValue ? tools_.terms.integer(0) : Term();
-        });
-    if (evaluation_.is_identity(rest, false)) continue;
-    for (Term monomial : tools_.terms.monomials(rest))
-      if (!take(one, monomial, situation.where, false)) return false;
+    std::vector<Term> coefficients = {tools_.terms.integer(0)};
+    const auto rest =
+        evaluation_.take_linear(evaluation_.plain(expr, situation), one.value.type(), coefficients);
+    if (!rest) return false;
+    for (Term left = *rest; !evaluation_.is_identity(left, false);) {
+      const auto less = take(one, left, situation.where, false);
+      if (!less) return false;
+      left = *less;
+    }
   }
   return true;
 }
@@ -149,8 +187,10 @@ Result<bool> FoldGuess::find_additions(const Statement& one) {
 Result<Set> FoldGuess::points_of(const Statement& one) {
   const Set around = evaluation_.lifted(one.domain, shape_.bound);
   Set out(around.space());
-  const auto add_points = [&](const std::vector<Loop>& loops, const std::vector<TimeStep>& time,
-                              bool same, std::vector<BasicSet> points) -> Result<Ok> {
+  const auto add_points = [&](const Statement& adder, std::vector<BasicSet> points) -> Result<Ok> {
+    const std::vector<Loop>& loops = adder.loops;
+    const std::vector<TimeStep>& time = adder.time;
+    const bool same = adder.number == one.number;
     std::vector<BasicSet> order;
     for (const Before& way : before({time, loops, kEarlier}, {one.time, one.loops, ""}))
       order.push_back(way.condition);
@@ -161,7 +201,10 @@ Result<Set> FoldGuess::points_of(const Statement& one) {
       order.push_back(equal);
     }
     BasicSet keeps;
-    for (const std::string& name : kept_) keeps.equal(variable(name, kEarlier), variable(name));
+    const auto theirs = kept_of(adder);
+    const auto ours = kept_of(one);
+    for (std::size_t i = 0; i < ours.size(); ++i)
+      keeps.equal(variable(theirs[i], kEarlier), variable(ours[i]));
     poly::Space space = around.space();
     const std::vector<std::string> more = names(loops, kEarlier);
     space.dims.insert(space.dims.end(), more.begin(), more.end());
@@ -182,8 +225,7 @@ Result<Set> FoldGuess::points_of(const Statement& one) {
             replaced(addition.point[i], names(adder.loops), variables(adder.loops, kEarlier)));
       points.push_back(std::move(piece));
     }
-    TILEWRIGHT_CHECK_OK(
-        add_points(adder.loops, adder.time, adder.number == one.number, std::move(points)));
+    TILEWRIGHT_CHECK_OK(add_points(adder, std::move(points)));
   }
   // What the fold starts from may be a fold of the same kind.
   for (std::size_t number : group_) {
@@ -196,16 +238,18 @@ Result<Set> FoldGuess::points_of(const Statement& one) {
       });
       TILEWRIGHT_TRY(pieces, evaluation_.found(reader_of(first, first.reads[r]), outside));
       for (const Piece& piece : pieces) {
-        if (!piece.fold || !(piece.fold->body == shape_.body)) continue;
+        if (!piece.fold || !(piece.fold->body == carried(shape_.body, *shape_of_, first))) continue;
         std::vector<BasicSet> points;
         for (const BasicSet& point : piece.fold->points.pieces())
           points.push_back(suffixed(point, first.loops, kEarlier));
-        TILEWRIGHT_CHECK_OK(
-            add_points(first.loops, first.time, number == one.number, std::move(points)));
+        TILEWRIGHT_CHECK_OK(add_points(first, std::move(points)));
       }
     }
   }
-  return compact(tools_.polyhedra, out, around, shape_.range, tools_.limits);
+  FoldValue here = shape_;
+  for (Term& index : here.indices) index = carried(index, *shape_of_, one);
+  return compact(tools_.polyhedra, out, around, evaluation_.domain_of(here).value_or(BasicSet()),
+                 tools_.limits);
 }
 
 // Of a store that adds nothing: what its right side makes of the factor that it finds.
@@ -229,7 +273,7 @@ Result<bool> FoldGuess::find_factors() {
                                 tools_.translator.term(source.instance[i]));
           const Term found = tools_.terms.substitute(known->second, values);
           // At the instances that read this source.
-          const Term earlier = tools_.terms.value(kEarlierValue, {}, ir::ScalarType::F64);
+          const Term earlier = tools_.terms.value(kEarlierValue, {}, one.value.type());
           TILEWRIGHT_TRY(cases, evaluation_.situations(one, [&](const Access&, const Flow& flow) {
             return is_inner(flow) ? earlier : Term();
           }));
@@ -292,6 +336,20 @@ Result<bool> FoldGuess::find(const std::vector<std::size_t>& group) {
   group_ = group;
   before_ = tools_.conditions.size();
   find_kept();
+  for (const FoldTarget& target : tools_.algorithm.targets()) {
+    wanted_ = &target;
+    target_ = nullptr;
+    shape_ = FoldValue();
+    additions_.clear();
+    factors_.clear();
+    TILEWRIGHT_TRY(found, try_target());
+    if (found) return true;
+    tools_.forget(before_);
+  }
+  return false;
+}
+
+Result<bool> FoldGuess::try_target() {
   for (std::size_t number : group_) {
     TILEWRIGHT_TRY(well, find_additions(tools_.statements.list[number]));
     if (!well) return false;
@@ -310,7 +368,9 @@ Result<bool> FoldGuess::find(const std::vector<std::size_t>& group) {
                                                   tools_.statements.sizes, tools_.limits));
     piece.where = std::move(domain);
     piece.fold = shape_;
+    piece.fold->body = carried(shape_.body, *shape_of_, one);
     piece.fold->factor = factors_[number];
+    for (Term& index : piece.fold->indices) index = carried(index, *shape_of_, one);
     TILEWRIGHT_TRY(points, points_of(one));
     piece.fold->points = std::move(points);
     claims_[number] = Claim{};

@@ -2,8 +2,8 @@
 //
 // Stores that read each other's earlier instances, as one fold. For this room's own files.
 //
-// The guess: loops that every step keeps name the fold; what a store holds is what all stores of the group have
-// added so far, by time, in that fold. Law: nothing of a guess is believed; `find` leaves claims that evaluating
+// The guess: loops that every step keeps name the fold (each store may have its own names for them); what a store
+// holds is what all stores of the group have added so far, by time, in that fold. Law: nothing of a guess is believed; `find` leaves claims that evaluating
 // every store of the group has given back.
 #pragma once
 
@@ -15,9 +15,9 @@ namespace tilewright::proof {
 
 class FoldGuess {
  public:
-  FoldGuess(Tools& tools, const std::vector<FoldTarget>& targets, std::vector<Claim>& claims,
-            const std::vector<std::vector<Flow>>& flows, Evaluation& evaluation)
-      : tools_(tools), targets_(targets), claims_(claims), flows_(flows), evaluation_(evaluation) {}
+  FoldGuess(Tools& tools, std::vector<Claim>& claims, const std::vector<std::vector<Flow>>& flows,
+            Evaluation& evaluation)
+      : tools_(tools), claims_(claims), flows_(flows), evaluation_(evaluation) {}
 
   // Whether claims for the group were found.
   Result<bool> find(const std::vector<std::size_t>& group);
@@ -31,24 +31,35 @@ class FoldGuess {
     std::vector<AffineExpr> point;
   };
 
+  Result<bool> try_target();
   bool is_inner(const Flow& flow) const;
   void find_kept();
+  // The store's loops that the fold is named by, in the same order for all stores of the group.
+  std::vector<std::string> kept_of(const Statement& one) const;
+  // A term over the loops of one store over those of another.
+  Term carried(Term term, const Statement& from, const Statement& to);
   Result<bool> find_additions(const Statement& one);
-  bool take(const Statement& one, Term monomial, const poly::Set& where, bool is_maximum);
+  std::optional<Term> take(const Statement& one, Term term, const poly::Set& where,
+                           bool is_maximum);
+  bool is_steady(const Statement& one, Term body, const std::vector<Term>& bound) const;
+  void start(const Statement& one, const FoldTarget& target, Term body, Term factor,
+             const std::vector<std::pair<Term, Term>>& outer);
   Result<poly::Set> points_of(const Statement& one);
   Result<bool> find_factors();
   Result<bool> confirmed();
 
   Tools& tools_;
-  const std::vector<FoldTarget>& targets_;
   std::vector<Claim>& claims_;
   const std::vector<std::vector<Flow>>& flows_;
   Evaluation& evaluation_;
 
   std::vector<std::size_t> group_;
   std::size_t before_ = 0;  // conditions
-  std::set<std::string> kept_;
-  const FoldTarget* target_ = nullptr;
+  std::map<std::pair<std::size_t, std::string>, std::size_t> kept_;  // of a store's loop
+  std::size_t num_kept_ = 0;
+  const Statement* shape_of_ = nullptr;  // whose loops shape_ is over
+  const FoldTarget* wanted_ = nullptr;
+  const FoldTarget* target_ = nullptr;  // the wanted one, once something was added
   FoldValue shape_;
   std::vector<Addition> additions_;
   std::map<std::size_t, Term> factors_;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "frontend/ir/walk.h"
+
 #include "lowering/proof/claims.h"
 #include "lowering/proof/defined.h"
 
@@ -14,8 +16,8 @@ std::string_view verdict_text(Verdict verdict) {
 }
 
 std::string_view obligation_text(ObligationKind kind) {
-  constexpr std::string_view kTexts[] = {"bounds",  "initialised", "apart",
-                                         "written", "value",       "defined"};
+  constexpr std::string_view kTexts[] = {"bounds", "initialised", "apart",   "written",
+                                         "value",  "defined",     "rounding"};
   return kTexts[static_cast<int>(kind)];
 }
 
@@ -24,26 +26,30 @@ namespace {
 class Prover {
  public:
   Prover(ir::Context& context, const ir::Algorithm& algorithm, const program::Program& program,
-         Statements statements)
-      : algorithm_(algorithm),
+         const ProveOptions& options, Statements statements)
+      : options_(options),
+        algorithm_(algorithm),
         program_(program),
         statements_(std::move(statements)),
         translator_(context, terms_, statements_.extents()),
-        claims_(context, statements_, polyhedra_, terms_, translator_,
-                fold_targets(context, terms_, algorithm)) {}
+        algorithm_terms_(context, terms_, algorithm),
+        claims_(context, statements_, polyhedra_, terms_, translator_, algorithm_terms_) {}
 
   Result<Proof> run() {
     TILEWRIGHT_TRY(bounds, out_of_bounds(statements_, polyhedra_));
     TILEWRIGHT_CHECK_OK(faults(ObligationKind::Bounds, bounds));
     TILEWRIGHT_TRY(races, conflicts(statements_, polyhedra_));
     TILEWRIGHT_CHECK_OK(faults(ObligationKind::Apart, races));
-    TILEWRIGHT_CHECK_OK(claims_.find());
+    TILEWRIGHT_CHECK_OK(claims_.find([&](std::size_t number, std::size_t pieces) {
+      if (options_.progress) options_.progress(line(number), pieces);
+    }));
     TILEWRIGHT_CHECK_OK(initialised());
     TILEWRIGHT_CHECK_OK(add_claims());
     for (const Buffer& buffer : statements_.buffers)
       if (buffer.kind == Buffer::Kind::Output || buffer.kind == Buffer::Kind::Inout)
         TILEWRIGHT_CHECK_OK(output(buffer));
     TILEWRIGHT_CHECK_OK(defined());
+    rounding();
     out_.verdict = Verdict::Proved;
     for (const Obligation& one : out_.obligations) {
       if (one.verdict == Verdict::Refuted) out_.verdict = Verdict::Refuted;
@@ -102,10 +108,12 @@ class Prover {
     for (const Statement& one : statements_.list) {
       std::string text;
       for (const Piece& piece : claims_.of(one.number).pieces) {
-        TILEWRIGHT_TRY(value, claims_.term(piece));
+        TILEWRIGHT_TRY(value, claims_.text(piece));
         if (!text.empty()) text += "; ";
-        text += terms_.print(value);
+        text += value;
       }
+      const std::string& reason = claims_.of(one.number).reason;
+      if (!reason.empty()) text += " (" + reason + ")";
       out_.claims.push_back({line(one.number), std::move(text)});
     }
     return Ok{};
@@ -126,7 +134,7 @@ class Prover {
     TILEWRIGHT_TRY(pieces, claims_.found_by(reader));
     std::vector<Term> cell;
     for (const Loop& loop : reader.loops) cell.push_back(translator_.variable(loop.name));
-    const Term right = algorithm_cell(terms_, algorithm_, tensor_of(buffer.name), cell);
+    const Term right = algorithm_terms_.cell(tensor_of(buffer.name), cell);
     for (const Piece& piece : pieces) {
       TILEWRIGHT_TRY(left, claims_.term(piece));
       Goal goal;
@@ -151,14 +159,14 @@ class Prover {
   }
 
   Result<Ok> defined() {
-    Defined facts(terms_, translator_, polyhedra_);
+    Defined facts(terms_, translator_, polyhedra_, algorithm_terms_);
     std::size_t shown = 0;
     for (const Condition& one : claims_.conditions()) {
       TILEWRIGHT_TRY(holds, facts.holds(one));
       shown += holds;
       if (!holds)
         add(ObligationKind::Defined, Verdict::Unknown, terms_.print(one.holds),
-            "where " + one.where.text());
+            terms_.print(algorithm_terms_.expand(one.holds.term)) + " where " + one.where.text());
     }
     if (shown > 0)
       add(ObligationKind::Defined, Verdict::Proved, std::to_string(shown) + " conditions");
@@ -167,12 +175,48 @@ class Prover {
     return Ok{};
   }
 
+  // Terms are over the reals, so a float that loses bits is a question of its own: it is the algorithm's own
+  // rounding where the store writes a cell of that type.
+  void rounding() {
+    std::size_t narrowed = 0;
+    const std::size_t before = out_.obligations.size();
+    for (const Statement& one : statements_.list) {
+      ir::walk(one.value, [&](Expr expr) {
+        const auto* cast = expr.as<ir::Cast>();
+        if (cast == nullptr || !ir::is_float(expr.type()) || !ir::is_float(cast->value.type()))
+          return;
+        const ir::TypeInfo& from = ir::type_info(cast->value.type());
+        const ir::TypeInfo& to = ir::type_info(expr.type());
+        if (to.mantissa_bits >= from.mantissa_bits && to.exponent_bits >= from.exponent_bits)
+          return;
+        ++narrowed;
+        if (expr == one.value && writes_cells_of(one, expr.type())) return;
+        add(ObligationKind::Rounding, Verdict::Unknown, line(one.number),
+            "a value of " + std::string(from.text) + " is rounded to " + std::string(to.text) +
+                ", which the algorithm does not do there");
+      });
+    }
+    if (narrowed > 0 && out_.obligations.size() == before)
+      add(ObligationKind::Rounding, Verdict::Proved, std::to_string(narrowed) + " conversions");
+  }
+
+  bool writes_cells_of(const Statement& one, ir::ScalarType type) {
+    const std::vector<Piece>& pieces = claims_.of(one.number).pieces;
+    return std::all_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
+      if (!piece.value) return false;
+      const auto cell = terms_.cell_of(piece.value);
+      return cell && algorithm_.type_of(cell->tensor) == type;
+    });
+  }
+
+  const ProveOptions& options_;
   const ir::Algorithm& algorithm_;
   const program::Program& program_;
   Statements statements_;
   poly::Context polyhedra_;
   TermStore terms_;
   Translator translator_;
+  AlgorithmTerms algorithm_terms_;
   Claims claims_;
   Proof out_;
 };
@@ -180,9 +224,9 @@ class Prover {
 }  // namespace
 
 Result<Proof> prove(ir::Context& context, const ir::Algorithm& algorithm,
-                    const program::Program& program) {
+                    const program::Program& program, const ProveOptions& options) {
   TILEWRIGHT_TRY(statements, statements_of(context, program));
-  return Prover(context, algorithm, program, std::move(statements)).run();
+  return Prover(context, algorithm, program, options, std::move(statements)).run();
 }
 
 }  // namespace tilewright::proof

@@ -7,6 +7,7 @@
 // Tests: tests/laws/proof_test.cpp, tests/text/proof.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,8 @@ enum class ObligationKind : std::uint8_t {
   Apart,  // parallel iterations and lanes do not conflict
   Written,  // every cell of an output is written
   Value,  // and holds what the algorithm says
-  Defined  // a law of algebra was used where it holds
+  Defined,  // a law of algebra was used where it holds
+  Rounding  // no float is made narrower but where the algorithm does
 };
 std::string_view obligation_text(ObligationKind kind);
 
@@ -47,8 +49,13 @@ struct Proof {
   std::vector<Claimed> claims;  // of every store, in the order of the text
 };
 
+struct ProveOptions {
+  // Called with each store as its claim is found, and how many pieces that has.
+  std::function<void(std::string_view store, std::size_t pieces)> progress;
+};
+
 // Fails with E0820 where the Program has something that the proof cannot follow.
 Result<Proof> prove(ir::Context& context, const ir::Algorithm& algorithm,
-                    const program::Program& program);
+                    const program::Program& program, const ProveOptions& options = {});
 
 }  // namespace tilewright::proof

@@ -215,6 +215,10 @@ class Walk {
     one.time = time_;
     one.time.push_back({next_++, -1});
     for (int lane : lanes_) one.time.push_back({0, lane});
+    if (const auto* store = stmt.as<program::Store>()) {
+      one.marked = store->origin;
+      for (Expr index : store->point) one.mark.push_back(substituted(index));
+    }
     TILEWRIGHT_CHECK_OK(cell_of(indices, one.cell));
     TILEWRIGHT_CHECK_OK(reads_of(one, one.value, region_));
     out_.list.push_back(std::move(one));

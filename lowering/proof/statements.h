@@ -52,6 +52,9 @@ struct Statement {
   poly::Set domain;  // parameters: extents; dimensions: the loops
   std::vector<TimeStep> time;
   std::vector<Access> reads;
+  // What the store says that it writes: a cell of the algorithm. A hint.
+  Symbol marked;
+  std::vector<Expr> mark;
 
   Statement() : domain(poly::Space{}) {}
 };

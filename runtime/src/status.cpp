@@ -33,6 +33,8 @@ constexpr const char* kTexts[] = {
     "out of memory",
     "system refused a thread",
     "values break a declared fact",
+    "plan too small",
+    "plan of other sizes or another function",
 };
 static_assert(sizeof(kTexts) / sizeof(kTexts[0]) == -TILEWRIGHT_STATUS_END);
 

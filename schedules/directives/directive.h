@@ -156,7 +156,7 @@ struct Parallel {
 
 struct StageCopy {
   tree::Stage stage;
-  LoopName at;
+  LoopName at;  // none of a copy at plan
   Word buffer;
   static std::optional<StageCopy> parse(Reader& reader);
   // The same without `at nest.loop`, which the tree form has around it.

@@ -410,14 +410,17 @@ class Generator {
   }
 
   void stage() {
-    std::vector<Symbol> tensors;
-    for (const ir::Input& input : algorithm().inputs) tensors.push_back(input.name);
+    std::vector<Symbol> tensors, constants;
+    for (const ir::Input& input : algorithm().inputs) {
+      tensors.push_back(input.name);
+      if (input.is_const) constants.push_back(input.name);
+    }
     for (const ir::Equation& equation : algorithm().equations)
       for (const ir::TensorPart& part : equation.tensors()) tensors.push_back(part.name);
     const tree::Nest& owner = any_nest();
     if (owner.loops.empty()) return;
     StageCopy copy;
-    copy.stage.tensor = pick(tensors);
+    copy.stage.tensor = pick(!constants.empty() && chance(50) ? constants : tensors);
     copy.at = loop_of(owner, any_index(owner));
     copy.buffer = fresh('p');
     copy.stage.pad = chance(50);
@@ -433,6 +436,12 @@ class Generator {
       }
     }
     auto& layout = copy.stage.layout;
+    const ir::Input* input = algorithm_.find_input(copy.stage.tensor);
+    if (input && input->is_const && chance(60)) {
+      copy.stage.at_plan = true;
+      copy.at = {};
+      copy.stage.pad = copy.stage.pad || layout.size() > copy.stage.dims.size();
+    }
     for (std::size_t i = layout.size(); i > 1; --i)
       std::swap(layout[i - 1],
                 layout[static_cast<std::size_t>(between(0, static_cast<int>(i) - 1))]);

@@ -4,6 +4,7 @@
 // stage a[i, k] at c.it as ap[k, i]                transposes
 // stage b[k, j] at c.ko as bp[jo = j / 16, k, ji = j % 16] pad     packs into panels
 // stage b[k, j] at c.ko as bp[k, j] layout swizzle(j[2:5] by k[0:3])   moves each row by its number, bit by bit
+// stage w[k, j] at plan as wp[j / 16, k, j % 16] pad               once, of a constant input
 // The components of the layout become the loops of the copy: bp.k, bp.j. Unnamed parts of a split dimension
 // are called `j_o` and `j_i`.
 #include <algorithm>
@@ -136,8 +137,16 @@ std::optional<StageCopy> StageCopy::parse_with(Reader& reader, bool with_place) 
     out.stage.dims = symbols(*dims);
     out.stage.dim_places = places(*dims);
   }
-  if (with_place) {
-    if (!cursor.expect("at", "after the tensor", "write `at nest.loop`")) return std::nullopt;
+  if (with_place && !cursor.expect("at", "after the tensor", "write `at nest.loop`, or `at plan`"))
+    return std::nullopt;
+  // In a tree the place is around a copy, or it says that it has none.
+  const bool at_plan = with_place ? cursor.at("plan") && cursor.peek(1).text == "as"
+                                  : cursor.at("at") && cursor.peek(1).text == "plan";
+  if (at_plan) {
+    if (!with_place) cursor.next();
+    cursor.next();
+    out.stage.at_plan = true;
+  } else if (with_place) {
     auto at = reader.loop_name();
     if (!at) return std::nullopt;
     out.at = *at;
@@ -167,7 +176,7 @@ std::string print_stage(const tree::Stage& stage, std::string_view buffer,
   std::string text = "stage " + std::string(stage.tensor.text()) + "[";
   for (std::size_t i = 0; i < stage.dims.size(); ++i)
     text += (i ? ", " : "") + std::string(stage.dims[i].text());
-  text += "]" + place + " as " + std::string(buffer) + "[";
+  text += "]" + (stage.at_plan ? " at plan" : place) + " as " + std::string(buffer) + "[";
   for (std::size_t i = 0; i < stage.layout.size(); ++i)
     text += (i ? ", " : "") + print_component(stage.layout[i]);
   text += std::string("]") + (stage.pad ? " pad" : "");
@@ -180,11 +189,15 @@ std::string print_stage(const tree::Stage& stage, std::string_view buffer,
 }
 
 std::string StageCopy::print() const {
-  return print_stage(stage, buffer.text(), " at " + directives::print(at));
+  return print_stage(stage, buffer.text(), stage.at_plan ? "" : " at " + directives::print(at));
 }
 
 Result<Ok> StageCopy::apply(Target& target) const {
-  TILEWRIGHT_TRY(owner, find_loop(target, at));
+  FoundLoop owner;
+  if (!stage.at_plan) {
+    TILEWRIGHT_TRY(found, find_loop(target, at));
+    owner = found;
+  }
   if (!target.algorithm.shape_of(stage.tensor))
     return refuse(stage.tensor_place.span,
                   "`" + std::string(stage.tensor.text()) + "` is not a tensor",
@@ -196,11 +209,20 @@ Result<Ok> StageCopy::apply(Target& target) const {
   tree::Nest nest;
   nest.name = buffer;
   nest.stage = stage;
-  nest.at = tree::LoopRef{owner.nest->name, owner.loop().name};
+  if (!stage.at_plan) nest.at = tree::LoopRef{owner.nest->name, owner.loop().name};
   nest.place = {buffer.span};
-  nest.placed = {at.span};
+  nest.placed = {stage.at_plan ? buffer.span : at.span};
   for (const LayoutComponent& part : stage.layout)
     nest.loops.push_back({part.name, tree::LoopKind::Serial, false});
+  if (stage.at_plan) {
+    // Before everything else, after the copies of the plan that are there.
+    auto& nests = target.tree.nests;
+    const auto place = std::find_if(nests.begin(), nests.end(), [](const tree::Nest& n) {
+      return !n.stage || !n.stage->at_plan;
+    });
+    nests.insert(place, std::move(nest));
+    return Ok{};
+  }
   // After every nest that computes the tensor, before the nest that reads the copy.
   target.tree.nests.push_back(std::move(nest));
   move_before(target.tree, buffer, at.nest.valid() ? at.nest : target.tree.nests.back().at->nest);

@@ -159,6 +159,7 @@ struct ScheduleWriter {
     out.set("dims", list(stage.dims));
     out.set("layout", list(stage.layout));
     if (stage.pad) out.set("pad", true);
+    if (stage.at_plan) out.set("at_plan", true);
     set_list(out, "swizzle", stage.swizzles);
     return out;
   }

@@ -145,10 +145,10 @@ class ScheduleReader : public ir::DeclarationReader {
            bit(json, "bits", 1, out.bits);
   }
   bool read(const Json& json, Stage& out) {
-    return only(json, {"tensor", "dims", "layout", "pad", "swizzle"}) &&
+    return only(json, {"tensor", "dims", "layout", "pad", "at_plan", "swizzle"}) &&
            field(json, "tensor", out.tensor) && names(json, "dims", out.dims) &&
            field(json, "layout", out.layout) && maybe(json, "pad", out.pad) &&
-           maybe(json, "swizzle", out.swizzles);
+           maybe(json, "at_plan", out.at_plan) && maybe(json, "swizzle", out.swizzles);
   }
   bool read(const Json& json, Tensorized& out) {
     return only(json, {"instruction", "loops"}) && field(json, "instruction", out.instruction) &&

@@ -117,6 +117,30 @@ bool is_copy(const ir::Algorithm& algorithm, const Nest& nest) {
   return equation && equation->value.as<ir::Read>();
 }
 
+std::vector<const Nest*> in_order(const Tree& tree, std::vector<const Nest*> nests) {
+  std::vector<const Nest*> out;
+  for (std::size_t begin = 0; begin < nests.size();) {
+    const Set* set = tree.set_of(nests[begin]->name);
+    std::vector<const Nest*> members;
+    do members.push_back(nests[begin++]);
+    while (set && begin < nests.size() && tree.set_of(nests[begin]->name) == set);
+    while (!members.empty()) {
+      const auto waits = [&](const Nest* nest) {
+        return set && std::any_of(set->order.begin(), set->order.end(), [&](const OrderEdge& e) {
+                 return e.after == nest->name &&
+                        std::any_of(members.begin(), members.end(),
+                                    [&](const Nest* other) { return other->name == e.before; });
+               });
+      };
+      auto next = std::find_if_not(members.begin(), members.end(), waits);
+      if (next == members.end()) next = members.begin();  // a circle, which verify() refuses
+      out.push_back(*next);
+      members.erase(next);
+    }
+  }
+  return out;
+}
+
 void order_nests(Tree& tree) {
   std::vector<bool> done(tree.nests.size());
   std::vector<Nest> out;

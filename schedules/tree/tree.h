@@ -19,6 +19,7 @@
 #include "frontend/base/result.h"
 #include "frontend/ir/algorithm.h"
 #include "frontend/ir/context.h"
+#include "schedules/machine/machine.h"
 
 namespace tilewright::tree {
 
@@ -211,12 +212,14 @@ inline constexpr int kMaxSwizzleBits = 16;
 
 // `stage tensor[dims] at nest.loop as buffer[layout] pad`: the region of the tensor that the nests below the
 // loop read, copied; their reads go to the copy. With `pad`, cells of the buffer outside the region hold zero,
-// so that whole tiles may be computed.
+// so that whole tiles may be computed. `stage w[k, j] at plan as ...`: the whole of a constant input, copied once
+// and kept between calls.
 struct Stage {
   Symbol tensor;
   std::vector<Symbol> dims;
   std::vector<LayoutComponent> layout;
   bool pad = false;
+  bool at_plan = false;  // `at plan`: once, of a constant input; the nest then has no `at`
   std::vector<Swizzle> swizzles = {};
   Place tensor_place = {};
   Places dim_places = {};
@@ -303,12 +306,18 @@ struct Schedule {
   Tree tree;
   Span span;  // its name in the text it was read from; not content
   Span machine_span;  // the machine's; not content
+  // What the machine's file holds, where `machine` is a path and somebody has read it; not content.
+  std::shared_ptr<const machine::Machine> machine_file;
 };
 bool operator==(const Schedule& a, const Schedule& b);
 
 // Every equation but the views at the root, its loops serial in the order of its dimensions.
 Tree default_tree(const ir::Algorithm& algorithm);
 Nest default_nest(const ir::Equation& equation);
+
+// Nests of one place as one agent runs them: members of a set, which follow one another, in an order that its edges
+// allow, of all such the one nearest to the order they have.
+std::vector<const Nest*> in_order(const Tree& tree, std::vector<const Nest*> nests);
 
 // The order of nests that the text form has: a nest directly after the nests placed in its loops, which
 // stand outer loops first; nests of one place keep their order; sets and their members in the order of nests. Meaning

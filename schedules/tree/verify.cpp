@@ -378,12 +378,16 @@ class Verifier {
   Result<Ok> placement(const Nest& nest) {
     const ir::Equation* equation = algorithm_.find_equation(nest.name);
     if (!nest.at) {
-      if (nest.stage)
+      if (nest.stage && !nest.stage->at_plan)
         return malformed(nest.place.span,
                          "staged copy " + quoted(nest.name) + " has no loop to stand in",
-                         "write `at nest.loop`");
-      return Ok{};
+                         "write `at nest.loop`, or `at plan`");
+      return nest.stage ? verify_plan(algorithm_, tree_, reads_, nest) : Ok{};
     }
+    if (nest.stage && nest.stage->at_plan)
+      return malformed(nest.place.span,
+                       "staged copy " + quoted(nest.name) + " is of the plan and stands in a loop",
+                       "write `at plan` at the root alone");
     if (equation && equation->is_output)
       return malformed(
           nest.placed.span,

@@ -36,6 +36,9 @@ Result<Ok> verify_mapping(const ir::Algorithm& algorithm, const Tree& tree, cons
 Result<Ok> verify_kernels(const Tree& tree);
 // The tensors that an equation reads once inlining is done, with the names of the equations that make them.
 using ReadsOf = std::map<Symbol, std::set<Symbol>>;
+// A copy at the plan.
+Result<Ok> verify_plan(const ir::Algorithm& algorithm, const Tree& tree, const ReadsOf& reads,
+                       const Nest& nest);
 
 // What one statement of a place makes and a later one reads, by their positions.
 struct Flow {

@@ -44,6 +44,7 @@ class Batch {
     ++tally_.programs;
     tally_.parallel += has_loop(subject.program.body, program::LoopKind::Parallel);
     tally_.vector += has_loop(subject.program.body, program::LoopKind::Vector);
+    tally_.planned += program::has_plan(subject.program);
     for (std::size_t t = 0; t < targets_.size(); ++t) {
       const host::Target& target = targets_[t];
       if (in_turn_ && t != subjects_.size() % targets_.size()) continue;

@@ -13,6 +13,7 @@
 
 #include "frontend/base/source.h"
 #include "lowering/artifact/artifact.h"
+#include "lowering/program/plan.h"
 #include "lowering/program/text.h"
 #include "lowering/targets/c/target.h"
 #include "runtime/include/tilewright/runtime.h"
@@ -201,59 +202,119 @@ struct RunOptions {
   std::uint64_t seed = 1;
 };
 
-// Runs a loaded function on these inputs, with poisoned outputs and workspace, and compares every parameter
-// with `expected` bit for bit; what it finds wrong, or nothing. Inputs must come back as they were.
+// A call with poisoned outputs, and what it is compared with.
+class CallUnderTest {
+ public:
+  using Wall = GuardedMemory::Wall;
+  CallUnderTest(LoadedObjects& objects, const program::Program& program,
+                const ir::Bindings& bindings, const ir::TensorMap& inputs,
+                const tilewright_executor* executor, Wall wall)
+      : objects_(objects), program_(program), function_(program.name.text()), wall_(wall) {
+    arguments_.reserve(program.parameters.size());
+    for (const program::Parameter& parameter : program.parameters) {
+      arguments_.emplace_back(parameter, bindings, wall);
+      if (auto it = inputs.find(parameter.name); it != inputs.end())
+        arguments_.back().fill(it->second);
+      tensors_.push_back(&arguments_.back().descriptor);
+    }
+    error_.struct_size = sizeof(error_);
+    call_ = tilewright_call_make(executor, &error_);
+  }
+
+  std::string run() {
+    std::size_t size = 1;
+    if (objects_.query(function_, &call_, tensors_, &size) != TILEWRIGHT_OK)
+      return "query: " + std::string(error_.message);
+    return in_workspace(size, "", {});
+  }
+
+  // NAME_plan, then NAME_run, which may read the plan alone.
+  std::string run_with_plan() {
+    std::size_t size = 1;
+    std::size_t workspace_size = 1;
+    if (objects_.enter(function_ + "_plan_query", &call_, tensors_, {&size, &workspace_size}))
+      return "plan_query: " + std::string(error_.message);
+    if (size % kAlignment != 0) return "the size of a plan is no multiple of its alignment";
+    GuardedMemory plan(size, wall_, 0xff);
+    const std::vector<void*> words{plan.data(), reinterpret_cast<void*>(size)};
+    if (objects_.enter(function_ + "_plan", &call_, tensors_, words))
+      return "plan: " + std::string(error_.message);
+    if (!plan.guards_hold()) return "wrote around the plan";
+    const std::vector<std::byte> made(plan.data(), plan.data() + size);
+    std::string wrong = in_workspace(workspace_size, "_run", words);
+    if (!std::equal(made.begin(), made.end(), plan.data())) wrong += " changed the plan";
+    return wrong;
+  }
+
+  // Inputs must come back as they were.
+  std::string compare(const ir::TensorMap& expected) const {
+    for (std::size_t p = 0; p < arguments_.size(); ++p) {
+      const std::string name(program_.parameters[p].name.text());
+      if (!arguments_[p].guards_hold()) return "wrote around " + name;
+      const ir::Tensor got = arguments_[p].read();
+      const ir::Tensor& want = expected.at(program_.parameters[p].name);
+      if (got.shape != want.shape) return name + " has another shape";
+      for (std::size_t i = 0; i < want.data.size(); ++i)
+        if (!same_bits(want, got, i)) return difference(name, i, want, got);
+    }
+    return {};
+  }
+
+ private:
+  static constexpr std::size_t kAlignment = program::kWorkspaceAlignment;
+
+  std::string in_workspace(std::size_t size, const std::string& suffix, std::vector<void*> words) {
+    // All ones: NaN in every float type, and no index.
+    GuardedMemory workspace((size + kAlignment - 1) / kAlignment * kAlignment, wall_, 0xff);
+    words.insert(words.end(), {workspace.data(), reinterpret_cast<void*>(size)});
+    const std::int32_t status = objects_.enter(function_ + suffix, &call_, tensors_, words);
+    if (status != TILEWRIGHT_OK)
+      return "status " + std::to_string(status) + ", argument " + std::to_string(error_.argument) +
+             ", dimension " + std::to_string(error_.dimension) + ": " + error_.message;
+    if (!workspace.guards_hold()) return "wrote around the workspace";
+    for (std::size_t i = size; i < workspace.size(); ++i)
+      if (workspace.data()[i] != std::byte{0xff}) return "wrote beyond the workspace";
+    return {};
+  }
+
+  static std::string difference(const std::string& name, std::size_t i, const ir::Tensor& want,
+                                const ir::Tensor& got) {
+    std::ostringstream out;
+    out.precision(17);
+    out << name << " cell " << i << ": expected ";
+    if (ir::is_float(want.type)) {
+      out << want.data[i].f << ", got " << got.data[i].f;
+    } else {
+      out << want.data[i].i << ", got " << got.data[i].i;
+    }
+    return out.str();
+  }
+
+  LoadedObjects& objects_;
+  const program::Program& program_;
+  std::string function_;
+  Wall wall_;
+  std::vector<Argument> arguments_;
+  std::vector<tilewright_tensor*> tensors_;
+  tilewright_error error_{};
+  tilewright_call call_{};
+};
+
+// Runs a loaded function on these inputs and compares every parameter with `expected` bit for bit, with a plan too
+// where the Program has one; what it finds wrong, or nothing.
 inline std::string run_and_compare(LoadedObjects& objects, const program::Program& program,
                                    const ir::Bindings& bindings, const ir::TensorMap& inputs,
                                    const ir::TensorMap& expected,
                                    const tilewright_executor* executor,
                                    GuardedMemory::Wall wall = GuardedMemory::Wall::Behind) {
-  const std::string function(program.name.text());
-  std::vector<Argument> arguments;
-  arguments.reserve(program.parameters.size());
-  std::vector<tilewright_tensor*> tensors;
-  for (const program::Parameter& parameter : program.parameters) {
-    arguments.emplace_back(parameter, bindings, wall);
-    if (auto it = inputs.find(parameter.name); it != inputs.end())
-      arguments.back().fill(it->second);
-    tensors.push_back(&arguments.back().descriptor);
-  }
-  tilewright_error error{};
-  error.struct_size = sizeof(error);
-  const tilewright_call call = tilewright_call_make(executor, &error);
-  std::size_t size = 1;
-  if (objects.query(function, &call, tensors, &size) != TILEWRIGHT_OK)
-    return "query: " + std::string(error.message);
-  // All ones: NaN in every float type, and no index.
-  constexpr std::size_t kAlignment = program::kWorkspaceAlignment;
-  GuardedMemory workspace((size + kAlignment - 1) / kAlignment * kAlignment, wall, 0xff);
-  const std::int32_t status = objects.run(function, &call, tensors, workspace.data(), size);
-  if (status != TILEWRIGHT_OK)
-    return "status " + std::to_string(status) + ", argument " + std::to_string(error.argument) +
-           ", dimension " + std::to_string(error.dimension) + ": " + error.message;
-  if (!workspace.guards_hold()) return "wrote around the workspace";
-  for (std::size_t i = size; i < workspace.size(); ++i)
-    if (workspace.data()[i] != std::byte{0xff}) return "wrote beyond the workspace";
-  for (std::size_t p = 0; p < arguments.size(); ++p) {
-    const std::string name(program.parameters[p].name.text());
-    if (!arguments[p].guards_hold()) return "wrote around " + name;
-    const ir::Tensor got = arguments[p].read();
-    const ir::Tensor& want = expected.at(program.parameters[p].name);
-    if (got.shape != want.shape) return name + " has another shape";
-    for (std::size_t i = 0; i < want.data.size(); ++i) {
-      if (same_bits(want, got, i)) continue;
-      std::ostringstream out;
-      out.precision(17);
-      out << name << " cell " << i << ": expected ";
-      if (ir::is_float(want.type)) {
-        out << want.data[i].f << ", got " << got.data[i].f;
-      } else {
-        out << want.data[i].i << ", got " << got.data[i].i;
-      }
-      return out.str();
-    }
-  }
-  return {};
+  CallUnderTest whole(objects, program, bindings, inputs, executor, wall);
+  std::string wrong = whole.run();
+  if (wrong.empty()) wrong = whole.compare(expected);
+  if (!wrong.empty() || !program::has_plan(program)) return wrong;
+  CallUnderTest planned(objects, program, bindings, inputs, executor, wall);
+  wrong = planned.run_with_plan();
+  if (wrong.empty()) wrong = planned.compare(expected);
+  return wrong.empty() ? wrong : "with a plan: " + wrong;
 }
 
 // Law: the library's outputs are those of the plain run, bit for bit, and it wrote nothing else.

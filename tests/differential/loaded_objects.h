@@ -78,6 +78,15 @@ class LoadedObjects {
     EXPECT_EQ(std::string(short_text + 5, 3), "xxx");
     return {first, text};
   }
+  // Any entry: the call, the tensors, then these words.
+  std::int32_t enter(const std::string& function, const tilewright_call* call,
+                     const std::vector<tilewright_tensor*>& tensors,
+                     const std::vector<void*>& more) {
+    std::vector<void*> words{const_cast<tilewright_call*>(call)};
+    words.insert(words.end(), tensors.begin(), tensors.end());
+    words.insert(words.end(), more.begin(), more.end());
+    return invoke(function, words);
+  }
   std::int32_t run(const std::string& name, const tilewright_call* call,
                    const std::vector<tilewright_tensor*>& tensors, void* workspace,
                    std::size_t workspace_size) {

@@ -41,11 +41,12 @@ void check_random(std::uint64_t first, int cases) {
     EXPECT_EQ(batch.run(), "");
   }
   std::printf(
-      "%d cases: all representations read back; %d refused, %d Programs (%d parallel, %d vector); "
+      "%d cases: all representations read back; %d refused, %d Programs (%d parallel, %d vector, "
+      "%d with a plan); "
       "%d runs of object code for %zu targets (%d not lowered), %d runs of C, all bit for bit; "
       "%d sizes equal to the algorithm bit for bit, %d skipped\n",
-      tally.cases, tally.refused, tally.programs, tally.parallel, tally.vector, tally.runs,
-      targets.size(), tally.unlowered, tally.c_runs, tally.exact, tally.skipped);
+      tally.cases, tally.refused, tally.programs, tally.parallel, tally.vector, tally.planned,
+      tally.runs, targets.size(), tally.unlowered, tally.c_runs, tally.exact, tally.skipped);
   if (::testing::Test::HasFailure()) return;
   EXPECT_EQ(tally.cases, cases);
   EXPECT_EQ(tally.as_c, tally.programs) << "C has a form for every type and statement";
@@ -55,6 +56,7 @@ void check_random(std::uint64_t first, int cases) {
   EXPECT_GT(tally.exact, tally.programs);
   EXPECT_GT(tally.vector, cases / 10);
   EXPECT_GT(tally.parallel, cases / 20);
+  EXPECT_GE(tally.planned, cases / 60);
 }
 
 TEST(ObjectCode, AllFormsAgree) { check_random(laws::first_seed(), laws::num_cases(300, 300)); }

@@ -27,6 +27,7 @@ struct Tally {
   int exact = 0;  // sizes where the algorithm's interpreter says every bit
   int parallel = 0;  // programs with a parallel loop
   int vector = 0;
+  int planned = 0;  // programs with a plan: run whole, and in two parts
 };
 
 inline bool has_loop(program::Stmt body, program::LoopKind kind) {
@@ -199,6 +200,11 @@ inline std::vector<Application> all_applications() {
                        {{"M", 1}, {"N", 1}, {"K", 1}},
                        {{"M", 6}, {"N", 64}, {"K", 16}},
                        {{"M", 13}, {"N", 131}, {"K", 27}}}},
+          Application{"linear",
+                      {{{"M", 0}, {"N", 3}, {"K", 2}},
+                       {{"M", 1}, {"N", 1}, {"K", 0}},
+                       {{"M", 3}, {"N", 131}, {"K", 7}},
+                       {{"M", 13}, {"N", 67}, {"K", 19}}}},
           Application{"softmax",
                       {{{"R", 0}, {"C", 5}},
                        {{"R", 1}, {"C", 1}},

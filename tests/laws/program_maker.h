@@ -28,10 +28,29 @@ class ProgramMaker {
     has_intrinsic_ = !out.intrinsics.empty();
     buffers_ = {context_.symbol("c")};
     out.body = block(4);
+    if (below(4) == 0) plan(out);
     return out;
   }
 
  private:
+  // Around everything else, filled first from a constant.
+  void plan(program::Program& program) {
+    program.parameters[0].is_const = true;
+    const Symbol buffer = fresh("held");
+    const Symbol var = fresh("p");
+    const ir::Expr m = context_.extent(context_.symbol("M"));
+    const ir::Expr at[] = {context_.var(var)};
+    const program::Stmt copy = program::make_store(
+        context_, buffer, at, context_.read(context_.symbol("a"), at, ir::ScalarType::F32),
+        program::OriginRole::Copy, context_.symbol("a"), at);
+    const program::Stmt both[] = {
+        program::make_for(context_, program::LoopKind::Serial, var, context_.index(0), m, copy),
+        program.body};
+    const ir::Expr size[] = {m};
+    program.body = program::make_alloc(context_, buffer, ir::ScalarType::F32, size,
+                                       program::Space::Plan, program::make_block(context_, both));
+  }
+
   struct Object {
     Symbol name;
     program::ObjectKind kind;
@@ -151,7 +170,7 @@ class ProgramMaker {
     using namespace program;
     const Symbol buffer = fresh("t");
     const ir::Expr extent[] = {context_.index(8)};
-    auto space = static_cast<Space>(below(kNumSpaces));
+    auto space = static_cast<Space>(below(kNumSpaces - 1));  // all but Plan
     const bool core = inside(Scope::Core);
     const bool there =
         space <= Space::Register || (space == Space::Shared && (core || inside(Scope::Block))) ||

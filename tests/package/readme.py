@@ -32,7 +32,7 @@ def script(text, build, scratch):
     for language, body in blocks(text):
         if language == "sh":
             body = body.replace("build/release", build)
-            body = re.sub(r"(?<=[ =])build/(installed|gemm|gemm_bf16|gemm_i8|softmax|layernorm|blur|attention)\b",
+            body = re.sub(r"(?<=[ =])build/(installed|gemm|gemm_bf16|gemm_i8|linear|softmax|layernorm|blur|attention)\b",
                           scratch + r"/\1", body)
             body = body.replace("$PWD/build/installed", scratch + "/installed").replace("../start", scratch + "/start")
             lines.append(body)

@@ -4,7 +4,7 @@
 //   expressions.cpp  values; shared ones get names      statements.cpp  loops, guards, buffers, stores
 //   conversions.cpp  between types, to and from memory
 //   lanes.cpp        vector loops                       parallel.cpp    loops that an executor runs
-//   function.cpp     kernels, which entries there are   entry.cpp       what judges a call
+//   function.cpp     kernels, which entries there are   entry.h         what judges a call and chooses
 //   math.cpp         math functions
 #pragma once
 
@@ -13,7 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "lowering/program/dispatch.h"
+#include "lowering/program/entries.h"
 #include "lowering/targets/c/lines.h"
 #include "lowering/targets/c/prelude.h"
 
@@ -198,15 +198,15 @@ class Body {
   Lanes* lanes_ = nullptr;
 };
 
-enum class EntryKind : std::uint8_t {
-  Run,  // NAME
-  Query,  // NAME_query
-  Table,  // internal: sizes and variants as text, or nothing where a check of Query fails
-  Explain,  // NAME_explain: the table, then every check that needs no workspace
+using program::EntryKind;
+// How the kernels of a variant are called: all of it, or the two parts of one with a plan. `$` marks what the
+// entry puts in: `$workspace`, and `$x;` for a tensor, buffer or extent.
+struct KernelCalls {
+  std::string whole, plan, run;
 };
-// entry.cpp
+// entry.h
 std::string emit_entry(FileState& state, const program::Dispatch& dispatch, EntryKind kind,
-                       std::vector<std::string> kernel_calls);
+                       const std::vector<KernelCalls>& kernels);
 // function.cpp: the functions that the header declares, and the kernels that they call.
 std::string emit_function(FileState& state, const program::Dispatch& dispatch);
 

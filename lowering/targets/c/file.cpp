@@ -18,15 +18,20 @@ Names::Names(const program::Program& program, std::string function)
   const std::string name(program.name.text());
   // What the functions of this file call their own.
   for (const char* own :
-       {"call",  "workspace", "workspace_size", "closure", "worker", "begin",    "end",   "shared",
-        "first", "status",    "executor",       "none",    "needed", "overflow", "holds", "failed",
-        "text",  "text_size", "text_length",    "out",     "asked",  "detail",   "names"})
+       {"call",        "workspace",   "workspace_size", "closure", "worker",   "begin",
+        "end",         "shared",      "first",          "status",  "executor", "none",
+        "needed",      "overflow",    "holds",          "failed",  "text",     "text_size",
+        "text_length", "out",         "asked",          "detail",  "names",    "plan",
+        "plan_size",   "plan_needed", "plan_overflow",  "words",   "buffers",  "rest"})
     taken_.insert(own);
 
   taken_.insert(name);
   taken_.insert(name + "_query");
   taken_.insert(name + "_table");
   taken_.insert(name + "_explain");
+  taken_.insert(name + "_plan");
+  taken_.insert(name + "_plan_query");
+  taken_.insert(name + "_run");
   taken_.insert(function_ + "_kernel");
   // Parameters and extents keep their names before any loop variable takes them.
   for (const program::Parameter& parameter : program.parameters) of(parameter.name);

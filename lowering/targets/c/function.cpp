@@ -15,7 +15,7 @@ std::string parameter_element(ScalarType type) {
   return ir::is_packed(type) || !form ? "uint8_t" : std::string(form->storage);
 }
 
-// A kernel as text, and how its entry calls it: `$` marks what the entry puts in.
+// A kernel as text, and how its entry calls it.
 struct Kernel {
   std::string text;
   std::string call;
@@ -61,13 +61,12 @@ Kernel emit_kernel(FileState& state, const program::Program& program,
   const bool uses_workers = body.uses(workers);
   if (body.uses("call") || uses_workers) take("const tilewright_call *call", "call");
   if (body.uses("workspace")) take("unsigned char *workspace", "$workspace");
-  for (std::size_t p = 0; p < program.parameters.size(); ++p) {
-    const Parameter& parameter = program.parameters[p];
+  for (const Parameter& parameter : program.parameters) {
     const std::string name = names.of(parameter.name);
     if (!body.uses(name)) continue;
     take((parameter.is_output ? "" : "const ") + parameter_element(parameter.type) + " *restrict " +
              name,
-         "$" + std::to_string(p) + ";");
+         "$" + std::string(parameter.name.text()) + ";");
   }
   for (const ir::ExtentDecl& extent : program.extents)
     if (body.uses(names.of(extent.name)))
@@ -89,21 +88,33 @@ Kernel emit_kernel(FileState& state, const program::Program& program,
 std::string emit_function(FileState& state, const program::Dispatch& dispatch) {
   const std::string function(dispatch.interface.name.text());
   std::string text = "\n/* ---- " + function + " ---- */\n";
-  std::vector<std::string> calls;
+  std::vector<KernelCalls> calls;
   for (const program::Variant& variant : dispatch.variants) {
-    const std::string algorithm = "`" + std::string(variant.program.algorithm.text()) + "`";
-    Kernel kernel =
-        dispatch.is_single()
-            ? emit_kernel(state, variant.program, variant.contract, function, algorithm)
-            : emit_kernel(state, variant.program, variant.contract, function + "_" + variant.name,
-                          algorithm + " by `" + variant.name + "`");
+    const std::string base = function + (dispatch.is_single() ? "" : "_" + variant.name);
+    const std::string title = "`" + std::string(variant.program.algorithm.text()) + "`" +
+                              (dispatch.is_single() ? "" : " by `" + variant.name + "`");
+    const auto kernel = [&](const program::Program& program, const program::Contract& contract,
+                            const std::string& suffix, const std::string& what) {
+      Kernel made = emit_kernel(state, program, contract, base + suffix, title + what);
+      text += made.text;
+      return std::move(made.call);
+    };
+    KernelCalls own;
+    if (const auto& planned = variant.planned) {
+      own.plan = kernel(planned->plan, planned->plan_contract, "_plan", ", what is made once");
+      own.run = kernel(planned->run, planned->run_contract, "_run", " with a plan");
+    } else {
+      own.whole = kernel(variant.program, variant.contract, "", "");
+    }
     if (state.error) return {};
-    text += kernel.text;
-    calls.push_back(std::move(kernel.call));
+    calls.push_back(std::move(own));
   }
-  text += emit_entry(state, dispatch, EntryKind::Run, std::move(calls));
+  text += emit_entry(state, dispatch, EntryKind::Run, calls);
   for (const EntryKind kind : {EntryKind::Query, EntryKind::Table, EntryKind::Explain})
     text += emit_entry(state, dispatch, kind, {});
+  if (!dispatch.has_plan()) return text;
+  for (const EntryKind kind : {EntryKind::PlanQuery, EntryKind::Plan, EntryKind::RunPlanned})
+    text += emit_entry(state, dispatch, kind, calls);
   return text;
 }
 

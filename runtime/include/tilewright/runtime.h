@@ -166,7 +166,9 @@ enum {
   TILEWRIGHT_OUT_OF_MEMORY = -19,
   TILEWRIGHT_NO_THREADS = -20, /* the system refused a thread or another resource of a pool */
   TILEWRIGHT_BAD_VALUES = -21, /* the values of a tensor break a fact that is declared of them */
-  TILEWRIGHT_STATUS_END = -22
+  TILEWRIGHT_PLAN_TOO_SMALL = -22,
+  TILEWRIGHT_BAD_PLAN = -23, /* made for other sizes, by another function or variant, or not made */
+  TILEWRIGHT_STATUS_END = -24
 };
 
 /* Where a failure is explained. Owned by the caller, filled by the kernel without allocation. */

@@ -171,6 +171,69 @@ TEST(TermLaws, SumsOverDomains) {
   });
 }
 
+std::vector<std::string> obligations_of(const std::string& expression) {
+  Terms terms;
+  terms.value(expression);
+  std::vector<std::string> out;
+  for (const Obligation& obligation : terms.store.take_obligations())
+    out.push_back(terms.store.print(obligation));
+  return out;
+}
+
+// What a law needs is said, and only where it is needed.
+TEST(TermLaws, ConditionsAreLogged) {
+  using Strings = std::vector<std::string>;
+  EXPECT_EQ(obligations_of("x[i,j] + y[i,j]"), Strings());
+  EXPECT_EQ(obligations_of("x[i,j] + y[i,j] - y[i,j]"), Strings({"y[i, j] is finite"}));
+  EXPECT_EQ(obligations_of("x[i,j] / w[i] * w[i]"), Strings({"w[i] != 0", "w[i] is finite"}));
+  EXPECT_EQ(obligations_of("x[i,j] / w[i]"), Strings());
+  EXPECT_EQ(obligations_of("sqrt(w[i]) * sqrt(w[i])"), Strings({"w[i] >= 0"}));
+  EXPECT_EQ(obligations_of("exp(log(w[i]))"), Strings({"w[i] > 0"}));
+  EXPECT_EQ(obligations_of("select(i < j, w[i] - w[i], x[i,j])"),
+            Strings({"w[i] is finite when 1 - [i - j >= 0]"}));
+  EXPECT_EQ(obligations_of("(select(i < j, x[i,j], 0.0)) - x[i,j]"),
+            Strings({"x[i, j] is finite"}));
+  EXPECT_EQ(obligations_of("sum(k < N) exp(x[i,k] - w[i])"),
+            Strings({"w[i] is finite unless sum(k1_0 where -1 + N - k1_0 >= 0, k1_0 >= 0: "
+                     "exp(x[i, k1_0])) is empty"}));
+  EXPECT_EQ(obligations_of("sum(k < N) (x[i,k] / w[k] * w[k])"),
+            Strings({"w[_0] != 0 for all _0 where -1 + N - _0 >= 0, _0 >= 0",
+                     "w[_0] is finite for all _0 where -1 + N - _0 >= 0, _0 >= 0"}));
+}
+
+// NaN and infinities are values of their own: nothing cancels them.
+TEST(TermLaws, InfinitiesDoNotCancel) {
+  Terms terms;
+  TermStore& store = terms.store;
+  const Term inf = store.infinity(false);
+  const Term x = terms.value("x[i,j]");
+  EXPECT_TRUE(store.add(x, inf) == inf);
+  EXPECT_FALSE(store.is_constant(store.subtract(inf, inf)));
+  EXPECT_FALSE(store.is_constant(store.subtract(store.nan(), store.nan())));
+  EXPECT_TRUE(store.multiply(inf, store.integer(-2)) == store.infinity(true));
+  EXPECT_FALSE(store.multiply(store.integer(0), inf) == store.integer(0));
+  EXPECT_TRUE(store.maximum(x, inf) == inf);
+  EXPECT_TRUE(store.exp(store.infinity(true)) == store.integer(0));
+}
+
+// Beyond its limits the store gives unknowns, which equal nothing else, and says so.
+TEST(TermLaws, LimitsEndInUnknowns) {
+  Terms terms;
+  TermStore& store = terms.store;
+  Term sum = store.integer(1);
+  for (int i = 0; i < 40; ++i) {
+    const Term index[] = {store.integer(i)};
+    sum = store.add(sum, store.read(terms.symbol("x"), index, ir::ScalarType::F64));
+  }
+  EXPECT_FALSE(store.limit_reached());
+  const Term a = store.power(sum, 6);
+  EXPECT_TRUE(store.limit_reached());
+  EXPECT_EQ(store.equal(a, store.power(sum, 5)).verdict, Verdict::NotShown);
+  Term big = store.integer(3);
+  for (int i = 0; i < 40; ++i) big = store.multiply(big, big);
+  EXPECT_EQ(store.equal(big, store.integer(3)).verdict, Verdict::NotShown);
+}
+
 TEST(TermLaws, WhatDiffersIsDifferent) {
   expect_different({
       {"x[i,j]", "x[j,i]"},

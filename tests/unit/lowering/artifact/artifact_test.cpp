@@ -164,6 +164,76 @@ TEST_F(ArtifactTest, TheHeaderIsCpp11And20) {
   expect_compiles("g++ -std=c++20 -Wall -Wextra -Wpedantic -Werror", "cpp");
 }
 
+// Tensors may be called what the entries call their own parameters.
+TEST_F(ArtifactTest, TheHeaderOfAPlanCompilesWhateverTensorsAreCalled) {
+  made_ = make(parse(R"(program packed for packed {
+  extent N
+  input text : f32[N]
+  const input plan : f32[N]
+  input text_size : f32[N]
+  input text_length : f32[N]
+  output plan_size : f32[N]
+  alloc p : f32[N] in plan {
+    for n in 0 .. N {
+      p[n] = plan[n]
+    }
+    for i in 0 .. N {
+      plan_size[i] = p[i] + text[i] + text_size[i] + text_length[i]
+    }
+  }
+})"));
+  for (const char* words : {"packed_plan_query(", "packed_plan(", "packed_run(", "packed_explain("})
+    EXPECT_NE(made_.header.find(words), std::string::npos) << words << "\n" << made_.header;
+  EXPECT_NE(made_.header.find("the data may be null: plan_."), std::string::npos) << made_.header;
+  const std::string header = write(made_.header_name, made_.header);
+  for (const char* compiler :
+       {"gcc -std=c99 -x c -Wall -Wextra -Wpedantic -Wstrict-prototypes -Werror",
+        "g++ -std=c++11 -x c++ -Wall -Wextra -Wpedantic -Werror"}) {
+    int status = -1;
+    const std::string said =
+        output_of(compiler + runtime_headers() + "-fsyntax-only " + header, &status);
+    EXPECT_EQ(status, 0) << compiler << "\n" << said << made_.header;
+  }
+}
+
+TEST_F(ArtifactTest, TheManifestSaysWhatAPlanHolds) {
+  made_ = make(parse(R"(program packed for packed {
+  extent M
+  extent N
+  input x : f32[M]
+  const input v : f32[N]
+  const input w : f64[N, 3]
+  output y : f32[M]
+  alloc p : f32[N] in plan {
+    for n in 0 .. N {
+      p[n] = v[n]
+    }
+    alloc q : f64[3, N] in plan {
+      for k in 0 .. 3 {
+        for n2 in 0 .. N {
+          q[k, n2] = w[n2, k]
+        }
+      }
+      for m in 0 .. M {
+        y[m] = x[m]
+      }
+    }
+  }
+})"));
+  auto parsed = parse_json(Source(made_.manifest_name, made_.manifest));
+  ASSERT_TRUE(parsed.ok()) << made_.manifest;
+  const Json* plan = parsed->find("variants")->as_array()->at(0).find("plan");
+  ASSERT_NE(plan, nullptr) << made_.manifest;
+  EXPECT_EQ(*plan->find("head_bytes")->as_integer(), 64);
+  ASSERT_EQ(plan->find("depends_on")->as_array()->size(), 1U);
+  EXPECT_EQ(*plan->find("depends_on")->as_array()->at(0).as_string(), "N");
+  const auto& buffers = *plan->find("buffers")->as_array();
+  ASSERT_EQ(buffers.size(), 2U);
+  EXPECT_EQ(*buffers[1].find("name")->as_string(), "q");
+  EXPECT_EQ(*buffers[1].find("type")->as_string(), "f64");
+  EXPECT_EQ(*buffers[1].find("offset")->as_string(), "(N * 4 + 63) / 64 * 64");
+}
+
 TEST_F(ArtifactTest, TheHeaderStatesTheContract) {
   for (const char* words : {"scale_query(", "input bf16[N, M]", "default_: input f64[N + 1]",
                             "workspace_: output f32[N, M]", "N = x[0]: at least 1, at most 4096",

@@ -87,5 +87,22 @@ TEST(VerifyProgram, AnAtomicHasANameAndABodyOrNeither) {
   EXPECT_TRUE(finds(program, Code::Malformed));
 }
 
+// No text says these, a tree in memory may.
+TEST(VerifyProgram, WhatIsConstantIsNoOutputAndWhatIsInOutIsOne) {
+  ir::Context context;
+  for (const auto member : {&Parameter::is_const, &Parameter::is_inout}) {
+    Program program = twice(context);
+    Parameter& output = program.parameters.back();
+    Parameter& input = program.parameters.front();
+    ASSERT_TRUE(output.is_output && !input.is_output);
+    const bool of_inputs = member == &Parameter::is_const;
+    (of_inputs ? input : output).*member = true;
+    EXPECT_TRUE(verify(program).empty());
+    (of_inputs ? input : output).*member = false;
+    (of_inputs ? output : input).*member = true;
+    EXPECT_TRUE(finds(program, Code::Malformed));
+  }
+}
+
 }  // namespace
 }  // namespace tilewright::program

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `tilewright-check ALGORITHM.tw PROGRAM.twp CERTIFICATE`: accepts only if the certificate proves that the Program
+// computes the algorithm. Exit status: 0 accepted, 1 rejected, 2 the files or the command line cannot be read.
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "apps/check/statements.h"
+
+namespace {
+
+using namespace tilewright::checker;
+
+constexpr char kHelp[] =
+    "usage: tilewright-check ALGORITHM.tw PROGRAM.twp CERTIFICATE\n"
+    "       tilewright-check --statements PROGRAM.twp\n"
+    "\n"
+    "Checks a certificate by which PROGRAM computes ALGORITHM. Both are canonical text, as "
+    "`tilewright opt`\n"
+    "prints it. With --statements: what the Program does, statement by statement.\n"
+    "\n"
+    "Exit status: 0 accepted, 1 rejected, 2 a file or the command line cannot be read.\n";
+
+// Null where the file cannot be read.
+const std::string* contents(Arena& arena, const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return nullptr;
+  std::string& text = arena.texts.emplace_back(std::istreambuf_iterator<char>(file),
+                                               std::istreambuf_iterator<char>());
+  return file.bad() ? nullptr : &text;
+}
+
+int run(const std::vector<const char*>& paths, bool lists) {
+  Arena arena;
+  std::vector<const std::string*> texts;
+  for (const char* path : paths) {
+    texts.push_back(contents(arena, path));
+    if (texts.back()) continue;
+    std::cerr << path << ": cannot be read\n";
+    return 2;
+  }
+  std::size_t reading = 0;
+  try {
+    if (!lists) read_algorithm(arena, *texts[reading++]);
+    const Program program = read_program(arena, *texts[reading]);
+    Statements statements(arena, *texts[reading], program);
+    if (lists) {
+      std::cout << listing(statements, program);
+      return 0;
+    }
+    reading = 2;
+    throw Refused("no kind of certificate is known to this checker yet");
+  } catch (const Refused& refused) {
+    std::cout << "rejected: " << paths[reading];
+    if (refused.line > 0) std::cout << ":" << refused.line << ":" << refused.column;
+    std::cout << ": " << refused.what() << "\n";
+    return 1;
+  }
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  std::vector<const char*> paths(arguments + 1, arguments + count);
+  if (paths.size() == 1 && Name(paths[0]) == "--help") {
+    std::cout << kHelp;
+    return 0;
+  }
+  const bool lists = !paths.empty() && Name(paths[0]) == "--statements";
+  if (lists) paths.erase(paths.begin());
+  bool good = paths.size() == (lists ? 1U : 3U);
+  for (const char* path : paths) good = good && path[0] != '-';
+  if (!good) {
+    std::cerr << kHelp;
+    return 2;
+  }
+  return run(paths, lists);
+}
