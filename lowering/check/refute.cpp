@@ -54,6 +54,25 @@ std::string counterexample_text(const program::Program& program, const Counterex
   return text + one.cell + " is " + one.got + " instead of " + one.expected;
 }
 
+Json to_json(const program::Program& program, const Counterexample& one) {
+  Json sizes = Json::object();
+  for (const ir::ExtentDecl& extent : program.extents)
+    sizes.set(extent.name.text(), one.run.sizes.at(extent.name));
+  Json out = Json::object();
+  out.set("sizes", std::move(sizes));
+  out.set("seed", static_cast<std::int64_t>(one.run.seed));
+  out.set("wide", one.run.wide);
+  if (one.cell.empty()) {
+    out.set("trap", one.findings.front().message);
+    return out;
+  }
+  out.set("cell", one.cell);
+  out.set("expected", one.expected);
+  out.set("got", one.got);
+  out.set("bound", one.bound);
+  return out;
+}
+
 Result<std::optional<Counterexample>> refute(ir::Context& context, const ir::Algorithm& algorithm,
                                              const program::Program& program,
                                              const RefuteOptions& options) {

@@ -32,6 +32,7 @@ struct Counterexample {
 
 // "M=1 N=7, seed 2: c[0, 3] is 4 instead of 3", or the message of the trap.
 std::string counterexample_text(const program::Program& program, const Counterexample& one);
+Json to_json(const program::Program& program, const Counterexample& one);
 
 // None: no run that was made shows one. A failure means that there is nothing to compare, as of check_program.
 Result<std::optional<Counterexample>> refute(ir::Context& context, const ir::Algorithm& algorithm,

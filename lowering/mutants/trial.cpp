@@ -174,8 +174,7 @@ Json to_json(const program::Program& program, const Trial& trial) {
     row.set("after", one.mutant.after);
     row.set("outcome", outcome_text(one.outcome));
     if (one.counterexample)
-      row.set("counterexample",
-              check::counterexample_text(one.mutant.program, *one.counterexample));
+      row.set("counterexample", check::to_json(one.mutant.program, *one.counterexample));
     if (!one.obligation.empty()) row.set("obligation", one.obligation);
     list.push(std::move(row));
   }
