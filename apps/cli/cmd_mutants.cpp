@@ -75,9 +75,12 @@ class Mutants final : public Verb {
   }
 
   static std::string line(const mutants::Tried& one) {
-    return std::string(mutants::outcome_text(one.outcome)) + ": " +
-           std::string(one.mutant.kind->name) + ": `" + one.mutant.before + "` became `" +
-           one.mutant.after + "`\n";
+    const mutants::Mutant& mutant = one.mutant;
+    std::string edit = in_backticks(mutant.before) + " became " + in_backticks(mutant.after);
+    if (mutant.after.empty()) edit = in_backticks(mutant.before) + " is gone";
+    if (mutant.before.empty()) edit = in_backticks(mutant.after) + " was added";
+    return std::string(mutants::outcome_text(one.outcome)) + ": " + std::string(mutant.kind->name) +
+           ": " + edit + "\n";
   }
 
   void print(Session& session, const mutants::Trial& trial) const {
