@@ -9,7 +9,6 @@ namespace {
 
 constexpr int kMaxLeaves = 64;
 constexpr std::size_t kMaxConstraints = 20000;  // of a union
-constexpr std::size_t kMaxWork = 5000000;
 
 const Linear& sound(const Linear& linear) {
   if (linear.broken()) throw Refused("a number leaves 64 bits");
@@ -131,6 +130,13 @@ Union is_zero(const Value& a) {
   return both(at_least_zero(a), at_least_zero(times(a, -1)));
 }
 
+// How much there is to copy.
+static std::size_t weight(const Value& a) {
+  std::size_t out = 1 + size(a.first) + size(a.second);
+  for (const Value& part : a.parts) out += weight(part);
+  return out;
+}
+
 Linear Affine::symbol(const std::string& key) {
   // No name of a text looks like this: after a dot they have a letter.
   const auto [it, is_new] = symbols_.emplace(key, "data." + std::to_string(symbols_.size()));
@@ -140,7 +146,7 @@ Linear Affine::symbol(const std::string& key) {
 
 void Affine::spend(std::size_t work) {
   work_ += 1 + work;
-  if (work_ > kMaxWork) throw Refused("too many conditions");
+  if (work_ > limit_) throw Refused("too many conditions");
 }
 
 Value Affine::value(Ref e, const Environment& names) {
@@ -148,7 +154,10 @@ Value Affine::value(Ref e, const Environment& names) {
   if (e->kind == Kind::Integer) return Linear(e->integer);
   if (e->kind == Kind::Variable) {
     const auto it = names.values.find(e->name);
-    if (it != names.values.end()) return it->second;
+    if (it != names.values.end()) {
+      spend(weight(it->second));
+      return it->second;
+    }
     if (names.settled.contains(e->name)) return symbol(structure(e, names));
     return Linear::symbol(e->name);
   }
@@ -166,6 +175,7 @@ Value Affine::value(Ref e, const Environment& names) {
   if (op == "-" && e->op->arity == 1) return times(a, -1);
   if (op == "abs") return combined(Value::Form::Greatest, a, times(a, -1));
   const Value b = value(e->args[1], names);
+  spend(weight(a) + static_cast<std::size_t>(a.leaves) * weight(b));
   if (op == "+") return plus(a, b);
   if (op == "-") return plus(a, times(b, -1));
   if (op == "min") return combined(Value::Form::Least, a, b);

@@ -53,10 +53,11 @@ struct Environment {
 class Affine {
  public:
   // What is read from the `constant` tensors is the same at any time.
-  explicit Affine(std::set<Name> constant) : constant_(std::move(constant)) {}
+  Affine(std::set<Name> constant, std::size_t limit)
+      : limit_(limit), constant_(std::move(constant)) {}
   Value value(Ref e, const Environment& names);  // of an index expression
   Union condition(Ref e, bool holds, const Environment& names);
-  // Refused where all work together becomes too much.
+  // Refused where all work together is more than the limit.
   void spend(std::size_t work);
   // What each symbol that is not affine stands for.
   const std::map<std::string, std::string>& data() const { return data_; }
@@ -67,7 +68,7 @@ class Affine {
   std::string key(Ref e, const Environment& names);
   std::string structure(Ref e, const Environment& names);
 
-  std::size_t work_ = 0;
+  std::size_t work_ = 0, limit_;
   std::set<Name> constant_;
   std::map<std::string, std::string> symbols_;  // key to symbol
   std::map<std::string, std::string> data_;

@@ -65,7 +65,8 @@ void divide(Fact& fact) {
 bool accumulate(Wide& target, Wide factor, Wide value) {
   Wide product = 0;
   if (__builtin_mul_overflow(factor, value, &product)) return false;
-  return !__builtin_add_overflow(target, product, &target) && magnitude(target) < kMost;
+  if (__builtin_add_overflow(target, product, &target)) return false;
+  return target > -kMost && target < kMost;
 }
 
 void collect(const Linear& linear, std::map<std::string, Atom>& atoms) {
@@ -201,8 +202,9 @@ class Follow {
   // The sum of facts, each times its factor. Only equalities may be subtracted.
   Fact combination() {
     Fact sum{true, std::vector<Wide>(num_variables_), 0};
-    for (auto [factor, index] : products(facts_.size())) {
-      if (!reason_.empty()) break;
+    auto terms = products(facts_.size());
+    for (std::size_t t = 0; t < terms.size() && reason_.empty(); ++t) {
+      auto [factor, index] = terms[t];
       const Fact& fact = facts_[index];
       if (factor == 0 || (factor < 0 && !fact.equality)) fail("a factor that may not be");
       sum.equality = sum.equality && fact.equality;
@@ -212,7 +214,7 @@ class Follow {
       }
       if (!good) fail("a number left 128 bits");
     }
-    return sum;
+    return reason_.empty() ? sum : Fact{true, std::vector<Wide>(num_variables_), 0};
   }
 
   // f >= 0 and -f >= 0, so f = 0.

@@ -46,6 +46,7 @@ std::string listing(Statements& statements, const Program& program) {
     for (const Linear& part : Statements::time(s, values)) out += " " + text(part);
     const auto line = [&](const std::string& what, const std::vector<Ref>* cell,
                           const Union* where) {
+      statements.affine().spend(program.extents.size() + loops.size());
       std::set<std::string> known;
       std::string part = "[" + names_of(loops, ", ") + "]";
       if (cell) {

@@ -255,15 +255,13 @@ Algorithm Reader::algorithm() {
 }
 
 Algorithm Reader::algorithm_file() {
-  std::vector<Monoid> monoids;
   while (at("monoid")) {
-    monoids_ = monoids;
-    monoids.push_back(monoid());
+    if (monoids_.size() == 256) refuse("too many reductions");
+    monoids_.push_back(monoid());
   }
-  monoids_ = monoids;
   Algorithm out = algorithm();
   if (peek().kind != TokenKind::End) refuse("expected the end of the text");
-  out.monoids = std::move(monoids);
+  out.monoids = std::move(monoids_);
   return out;
 }
 

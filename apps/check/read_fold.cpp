@@ -120,7 +120,7 @@ Ref Reader::update_fold(std::uint32_t at) {
 // The terms, as far right as they go, and what follows.
 Ref Reader::finish(FoldParts fold, std::uint32_t at) {
   if (!may_fold_) refuse_at(at, "no fold may stand here");
-  ++folds_;
+  if (++folds_ > 1) refuse_at(at, "a fold inside of a fold");
   fold.body = terms();
   const std::vector<Type> types = fields(fold, fold.body, at);
   if (!fold.base.empty() && fields(fold, fold.base, at) != types)

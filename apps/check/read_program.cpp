@@ -32,11 +32,11 @@ void Reader::declarations(Program& out) {
       out.parameters.push_back(std::move(made));
     } else if ((at("intrinsic") || at("library")) && is(peek(1), "algorithm")) {
       const bool is_library = next().text == "library";
-      const auto outer = std::move(scope_);
+      auto outer = std::move(scope_);
       scope_.clear();
       out.intrinsics.push_back(algorithm());
       out.intrinsics.back().is_library = is_library;
-      scope_ = outer;
+      scope_ = std::move(outer);
     } else {
       may_read_ = true;
       return;

@@ -15,7 +15,7 @@ bool reads_memory(Ref e) {
 
 }  // namespace
 
-Statements::Statements(Arena& arena, Name text, const Program& program)
+Statements::Statements(Arena& arena, Name text, const Program& program, std::size_t limit)
     : arena_(arena), text_(text), program_(program), lines_{0} {
   for (std::uint32_t i = 0; i < text.size(); ++i)
     if (text[i] == '\n') lines_.push_back(i + 1);
@@ -26,7 +26,7 @@ Statements::Statements(Arena& arena, Name text, const Program& program)
   std::set<Name> constant;
   for (const auto& [name, buffer] : buffers_)
     if (!buffer.is_written) constant.insert(name);
-  affine_ = std::make_unique<Affine>(std::move(constant));
+  affine_ = std::make_unique<Affine>(std::move(constant), limit);
 }
 
 int Statements::line(std::uint32_t at) const {
@@ -229,8 +229,11 @@ Instance Statements::instance(const Statement& statement, const std::vector<Line
 
 Union Statements::guarded(const ReadOf& read, const Environment& names) {
   Union out = everything();
-  for (const Guard* g = read.guard; g; g = g->outer)
+  std::size_t depth = 0;
+  for (const Guard* g = read.guard; g; g = g->outer) {
+    affine_->spend(out.size() * ++depth);
     out = both(affine_->condition(g->condition, g->holds, names), out);
+  }
   return out;
 }
 
@@ -244,8 +247,11 @@ Union Statements::sizes() {
       bounds.equal.push_back(size - floor_div(size, extent.multiple_of) * extent.multiple_of);
   }
   Union out = {bounds};
-  for (Ref requirement : program_.requirements)
+  std::size_t length = program_.extents.size();
+  for (Ref requirement : program_.requirements) {
+    affine_->spend(out.size() * ++length);
     out = both(out, affine_->condition(requirement, true, {}));
+  }
   return out;
 }
 

@@ -14,6 +14,9 @@
 
 namespace tilewright::checker {
 
+// Steps with constraints, for all sets of a Program together: some seconds.
+inline constexpr std::size_t kMaxWork = 5000000;
+
 // What stands around a statement; a list from inside out.
 struct Around {
   enum class Kind : std::uint8_t { Loop, Then, Else, Let, Ring, Computed };
@@ -68,7 +71,7 @@ struct Instance {
 class Statements {
  public:
   // Refuses what it cannot follow: all that is not done by one thread.
-  Statements(Arena& arena, Name text, const Program& program);
+  Statements(Arena& arena, Name text, const Program& program, std::size_t limit = kMaxWork);
   Statements(const Statements&) = delete;
   Statements& operator=(const Statements&) = delete;
 

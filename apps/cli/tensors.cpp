@@ -119,7 +119,7 @@ std::optional<GivenTensors> gather_tensors(Session& session, Work& work,
 Accuracy measure_accuracy(const ir::BoundedTensor& reference, const ir::Tensor& got) {
   Accuracy out;
   out.violation = ir::find_violation(reference, got);
-  const bool floating = ir::is_float(got.type);
+  const bool floating = ir::holds_floats(got.type);
   for (std::size_t i = 0; i < got.data.size() && i < reference.bound.size(); ++i) {
     const ir::Scalar a = reference.value.data[i];
     const ir::Scalar b = got.data[i];

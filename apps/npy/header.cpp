@@ -34,7 +34,7 @@ constexpr TypeName kTypeNames[] = {
     {"<u2", ScalarType::U16},    {"<u4", ScalarType::U32},  {"<u8", ScalarType::U64},
     {"<f2", ScalarType::F16},    {"<f4", ScalarType::F32},  {"<f8", ScalarType::F64},
     {"<V2", ScalarType::BF16},   {"|V2", ScalarType::BF16}, {"|V1", ScalarType::F8E4M3},
-    {"<V1", ScalarType::F8E4M3},
+    {"<V1", ScalarType::F8E4M3}, {"<c8", ScalarType::C64},  {"<c16", ScalarType::C128},
 };
 
 // The type of the file that holds a type, which NumPy may not have: one element in bytes of its own.
@@ -286,8 +286,8 @@ Result<Header> parse_header(std::span<const std::byte> head, std::uint64_t file_
   if (!type) {
     return fail(
         Code::NpyType, Span{}, in_file(name) + "element type " + shown(*entries.descr),
-        "convert with `array.astype(..)` to little-endian bool, an integer, float16, float32 or "
-        "float64; view bfloat16 as uint16 and narrower floats as uint8");
+        "convert with `array.astype(..)` to little-endian bool, an integer, float16, float32, "
+        "float64 or complex; view bfloat16 as uint16 and narrower floats as uint8");
   }
   const std::optional<std::uint64_t> size = size_of(*type, *entries.shape);
   if (!size) {

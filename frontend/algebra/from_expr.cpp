@@ -188,8 +188,42 @@ class Reader {
     const ScalarType of = node.args[0].type();
     if (of == ScalarType::Bool && ir::op_info(node.op).rule == ir::TypeRule::Compare)
       return compare_truths(node.op, args[0], args[1]);
+    if (leaves_.must_be_defined && ir::is_float(of)) require_defined(node.op, args);
     const Term out = operation(node.op, of, args);
     return ir::is_integer(node.type) ? store_.wrap(node.type, out) : out;
+  }
+
+  // Sufficient for the operation to have a value.
+  void require_defined(OpCode op, const std::vector<Term>& a) {
+    switch (op) {
+      case OpCode::Add:
+        store_.require(Condition::NotPosInf, a[0]);
+        store_.require(Condition::NotPosInf, a[1]);
+        return;
+      case OpCode::Sub:
+        store_.require(Condition::NotPosInf, a[0]);
+        store_.require(Condition::Finite, a[1]);
+        return;
+      case OpCode::Mul:
+      case OpCode::Fma:
+      case OpCode::Div:
+        store_.require(Condition::Finite, a[0]);
+        store_.require(Condition::Finite, a[1]);
+        if (op == OpCode::Fma) store_.require(Condition::NotPosInf, a[2]);
+        if (op == OpCode::Div) store_.require(Condition::NonZero, a[1]);
+        return;
+      case OpCode::Exp:
+      case OpCode::Exp2:
+      case OpCode::Expm1: store_.require(Condition::NotPosInf, a[0]); return;
+      case OpCode::Sqrt: store_.require(Condition::NonNegative, a[0]); return;
+      case OpCode::Rsqrt:
+      case OpCode::Log:
+      case OpCode::Log2: store_.require(Condition::Positive, a[0]); return;
+      case OpCode::Log1p:
+        store_.require(Condition::Positive, store_.add(a[0], store_.integer(1)));
+        return;
+      default: return;
+    }
   }
 
   Term compare_truths(OpCode op, Term a, Term b) {
@@ -206,6 +240,8 @@ class Reader {
   }
 
   Term operation(OpCode op, ScalarType type, const std::vector<Term>& a) {
+    // No number line: of complex numbers nothing is known but that equal operations are equal.
+    if (ir::is_complex(type)) return opaque(op, type, a);
     switch (op) {
       case OpCode::Or: return store_.either(a[0], a[1]);
       case OpCode::And: return store_.both(a[0], a[1]);
@@ -249,10 +285,17 @@ class Reader {
       case OpCode::ShiftLeft:
       case OpCode::ShiftRight:
       case OpCode::RandomBits:
-        return store_.call(
-            std::string(ir::op_info(op).text) + " of " + std::string(ir::type_text(type)), a, type);
+      case OpCode::Complex:
+      case OpCode::Re:
+      case OpCode::Im:
+      case OpCode::Conj: return opaque(op, type, a);
     }
     __builtin_unreachable();
+  }
+
+  Term opaque(OpCode op, ScalarType type, const std::vector<Term>& a) {
+    return store_.call(
+        std::string(ir::op_info(op).text) + " of " + std::string(ir::type_text(type)), a, type);
   }
 
   Term ln2() { return store_.log(store_.integer(2)); }

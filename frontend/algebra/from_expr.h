@@ -15,6 +15,10 @@ namespace tilewright::algebra {
 struct Leaves {
   std::function<Term(Symbol name)> variable;
   std::function<Term(const ir::Read& read, std::span<const Term> indices)> read;
+  // Logs also what makes every float operation of the expression have a value: a sum is not of opposite infinities,
+  // a factor and a divisor are finite, a divisor is not 0. The laws alone do not ask this of what they leave as it
+  // is; a program must have a value wherever the algorithm has one.
+  bool must_be_defined = false;
 };
 
 // `component` selects the field of a fold of several. Recurrences and updates are unknown.

@@ -114,6 +114,7 @@ struct TermStore::Impl {
   Term multiply(Term a, Term b);
   Term multiply_finite(Term a, Term b);
   Term multiply(const Monomial& a, const Monomial& b);
+  Term add_exponents(Term a, Term b, Term unless);
   Term guard(Term condition, Term value);
   Term finite_part(Term a);
   Term unknown(const std::vector<Atom>& of);
@@ -176,12 +177,14 @@ struct TermStore::Impl {
 
   // --- term_equal.cpp
   Term clear_denominators(Term a);
+  Equality equal_as_they_are(Term a, Term b);
 
   // --- conditions
   void require(Condition condition, Term term, Term unless = {});
   void require_finite(const Monomial& monomial, Term unless = {});
   void require_finite(Term term, Term unless = {});
   void require_finite(const Factor& factor, Term unless);
+  void require_below_infinity(Term term, Term unless = {});
   void bind_obligations(const Binder& binder);
 
   TermStore& store;

@@ -279,6 +279,20 @@ std::vector<Obligation> TermStore::take_obligations() {
   return std::exchange(impl_->obligations, {});
 }
 
+void TermStore::require(Condition condition, Term term) {
+  if (condition == Condition::Finite) {
+    for (Term special : term->special)
+      if (special) impl_->require(Condition::Never, special);
+    impl_->require_finite(term);
+  } else if (condition == Condition::NotPosInf) {
+    for (Special special : {kPosInf, kNan})
+      if (term->special[special]) impl_->require(Condition::Never, term->special[special]);
+    impl_->require_below_infinity(term);
+  } else {
+    impl_->require(condition, term);
+  }
+}
+
 std::size_t TermStore::num_obligations() const { return impl_->obligations.size(); }
 
 void TermStore::restrict_obligations(std::size_t first, Term condition) {

@@ -102,7 +102,8 @@ enum class Verdict : std::uint8_t {
 struct Equality {
   Verdict verdict = Verdict::NotShown;
   std::vector<SameSets> sets;
-  Term difference;  // of NotShown: the rest of left - right
+  // Of NotShown: the rest of left - right; null if they are infinite under other conditions.
+  Term difference;
 };
 
 // The pattern with `values` for its free variables, times `factor`, is the term.
@@ -232,6 +233,8 @@ class TermStore {
   std::optional<std::vector<IndexPart>> index_parts(Term term);
   std::vector<Term> monomials(Term term);
 
+  // Logs a condition of a term; one of being finite or < inf as conditions of the atoms in it.
+  void require(Condition condition, Term term);
   std::vector<Obligation> take_obligations();
   // Those from number `first` on are needed only where the condition holds: they came from an arm of a selection.
   std::size_t num_obligations() const;

@@ -44,8 +44,9 @@ class SetFinder {
  public:
   explicit SetFinder(TermStore::Impl& impl) : impl_(impl) {}
 
-  // The sets for which the sum is zero.
+  // The sets for which the sum is zero. Each factor of a sum is taken inside of it.
   bool find_of_sum(Term difference, std::vector<SameSets>* sets) {
+    for (const Monomial& monomial : difference->monomials) require_factors(monomial);
     const Quiet no_conditions(impl_);
     for (const Monomial& monomial : difference->monomials)
       if (!add_summand(monomial)) return false;
@@ -54,6 +55,14 @@ class SetFinder {
 
   // The sets for which the greatest of `left` is the greatest of `right`.
   bool find_of_maximum(Term left, Term right, std::vector<SameSets>* sets) {
+    for (Term side : {left, right})
+      for (const Monomial& monomial : side->monomials) {
+        require_factors(monomial);
+        for (const Factor& factor : monomial.factors)
+          if (factor.atom->kind == AtomKind::Max)
+            for (Term arg : factor.atom->args)
+              for (const Monomial& inner : arg->monomials) require_factors(inner);
+      }
     const Quiet no_conditions(impl_);
     for (Term arg : arguments(left))
       if (!add_argument(arg, true)) return false;
@@ -71,6 +80,18 @@ class SetFinder {
       use->binder.where.push_back({factor.atom->args[0], kind == AtomKind::Zero});
       return true;
     });
+  }
+
+  void require_factors(const Monomial& monomial) {
+    for (const Factor& fold : monomial.factors) {
+      if (fold.atom->kind != AtomKind::Sum && fold.atom->kind != AtomKind::MaxOver) continue;
+      Monomial others = monomial;
+      std::erase_if(others.factors, [&](const Factor& f) { return f.atom == fold.atom; });
+      impl_.require_finite(others, impl_.of(fold.atom));
+      if (fold.atom->kind == AtomKind::MaxOver)
+        for (const Factor& other : others.factors)
+          impl_.require(Condition::NonZero, impl_.of(other.atom));
+    }
   }
 
   bool add_summand(const Monomial& monomial) {
@@ -227,6 +248,62 @@ class SetFinder {
   std::vector<Use> uses_;
 };
 
+// Folds that stand in the term, but not in another fold.
+void collect_folds(Term term, std::vector<Atom>* out);
+void collect_folds(Atom atom, std::vector<Atom>* out) {
+  if (atom->num_bound == 0) {
+    for (Term arg : atom->args) collect_folds(arg, out);
+  } else if (!contains(*out, atom)) {
+    out->push_back(atom);
+  }
+}
+void collect_folds(Term term, std::vector<Atom>* out) {
+  for (const Monomial& monomial : term->monomials) {
+    for (const Factor& factor : monomial.factors) collect_folds(factor.atom, out);
+    if (monomial.exponent) collect_folds(monomial.exponent, out);
+  }
+}
+
+// A body on one side alone: no sets but empty ones would do.
+bool is_refused(const Equality& equality) {
+  if (equality.verdict != Verdict::IfSameSets) return equality.verdict == Verdict::NotShown;
+  return std::any_of(equality.sets.begin(), equality.sets.end(),
+                     [](const SameSets& sets) { return sets.left.empty() || sets.right.empty(); });
+}
+
+// `a` with its folds replaced by those of `b` which have the same bodies, given the sets; null when there are none.
+Term align(TermStore::Impl& impl, Term a, Term b, std::vector<SameSets>* sets) {
+  std::vector<Atom> ours;
+  std::vector<Atom> theirs;
+  collect_folds(a, &ours);
+  collect_folds(b, &theirs);
+  std::unordered_map<Atom, Term> replaced;
+  for (Atom mine : ours) {
+    if (contains(theirs, mine)) continue;
+    for (Atom other : theirs) {
+      if (contains(ours, other) || other->kind != mine->kind) continue;
+      std::vector<SameSets> needed;
+      const Quiet no_conditions(impl);
+      const Term difference = impl.add(impl.of(mine), impl.scale(impl.of(other), -1));
+      const bool found =
+          mine->kind == AtomKind::Sum
+              ? SetFinder(impl).find_of_sum(difference, &needed)
+              : mine->kind == AtomKind::MaxOver &&
+                    SetFinder(impl).find_of_maximum(impl.of(mine), impl.of(other), &needed);
+      if (!found || needed.size() != 1 || needed[0].left.empty() || needed[0].right.empty())
+        continue;
+      replaced[mine] = impl.of(other);
+      sets->push_back(std::move(needed[0]));
+      break;
+    }
+  }
+  if (replaced.empty()) return {};
+  return impl.rebuild(a, [&](Atom atom) {
+    const auto found = replaced.find(atom);
+    return found == replaced.end() ? Term() : found->second;
+  });
+}
+
 }  // namespace
 
 // The difference times every sum in a denominator; both must not be zero.
@@ -254,32 +331,49 @@ Term TermStore::Impl::clear_denominators(Term a) {
   return a;
 }
 
-Equality TermStore::equal(Term a, Term b) {
+Equality TermStore::Impl::equal_as_they_are(Term a, Term b) {
   if (a == b) return {Verdict::Equal, {}, {}};
   Equality out;
   for (int i = 0; i < kNumSpecials; ++i) {
-    const Term x = a->special[i] ? a->special[i] : integer(0);
-    const Term y = b->special[i] ? b->special[i] : integer(0);
-    if (!(x == y)) {
-      out.difference = impl_->unknown({});
-      return out;
-    }
+    const Term x = a->special[i] ? a->special[i] : constant(0);
+    const Term y = b->special[i] ? b->special[i] : constant(0);
+    if (!(x == y)) return out;
   }
-  Term difference = impl_->add(impl_->finite_part(a), negate(impl_->finite_part(b)));
-  difference = impl_->clear_denominators(difference);
-  if (impl_->is_zero(difference)) return {Verdict::Equal, {}, {}};
-  if (SetFinder(*impl_).find_of_sum(difference, &out.sets)) {
+  Term difference = add(finite_part(a), scale(finite_part(b), -1));
+  difference = clear_denominators(difference);
+  if (is_zero(difference)) return {Verdict::Equal, {}, {}};
+  const std::size_t before = obligations.size();
+  if (SetFinder(*this).find_of_sum(difference, &out.sets)) {
     out.verdict = Verdict::IfSameSets;
     return out;
   }
   out.sets.clear();
-  if (SetFinder(*impl_).find_of_maximum(impl_->finite_part(a), impl_->finite_part(b), &out.sets)) {
+  obligations.resize(before);
+  if (SetFinder(*this).find_of_maximum(finite_part(a), finite_part(b), &out.sets)) {
     out.verdict = Verdict::IfSameSets;
     return out;
   }
   out.sets.clear();
   out.difference = difference;
   return out;
+}
+
+// First as they are; then with folds in denominators and exponents taken for those of the other side.
+Equality TermStore::equal(Term a, Term b) {
+  Equality plain = impl_->equal_as_they_are(a, b);
+  if (!is_refused(plain)) return plain;
+  const std::size_t before = impl_->obligations.size();
+  std::vector<SameSets> sets;
+  if (const Term aligned = align(*impl_, a, b, &sets)) {
+    Equality out = impl_->equal_as_they_are(aligned, b);
+    if (!is_refused(out)) {
+      out.verdict = Verdict::IfSameSets;
+      out.sets.insert(out.sets.begin(), sets.begin(), sets.end());
+      return out;
+    }
+    impl_->obligations.resize(before);
+  }
+  return plain;
 }
 
 }  // namespace tilewright::algebra

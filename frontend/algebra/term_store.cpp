@@ -305,8 +305,10 @@ Term TermStore::Impl::add(Term a, Term b) {
     }
     if (special[kNegInf] && special[kPosInf])
       require(Condition::Never, guard(special[kNegInf], special[kPosInf]));
-    if (a->special[kNegInf]) require_finite(finite_part(b));
-    if (b->special[kNegInf]) require_finite(finite_part(a));
+    if (a->special[kNegInf]) require_below_infinity(finite_part(b));
+    if (b->special[kNegInf]) require_below_infinity(finite_part(a));
+    if (a->special[kPosInf]) require_finite(finite_part(b));
+    if (b->special[kPosInf]) require_finite(finite_part(a));
     Term sum = add(finite_part(a), finite_part(b));
     for (Term condition : special)
       if (condition) sum = guard(store.negation(condition), sum);
@@ -349,11 +351,32 @@ Term TermStore::Impl::scale(Term a, const mpq_class& by) {
               a->special[turn ? kNegInf : kPosInf], a->special[kNan]);
 }
 
+// a + b. What cancels stood beside a factor that may be an empty sum.
+Term TermStore::Impl::add_exponents(Term a, Term b, Term unless) {
+  if (!a || !b) return a ? a : b;
+  Term sum;
+  {
+    const Quiet no_conditions(*this);
+    sum = add(a, b);
+  }
+  if (quiet == 0)
+    for (const Monomial& x : a->monomials)
+      for (const Monomial& y : b->monomials)
+        if (sgn(x.coefficient) != sgn(y.coefficient) &&
+            hash_without_conditions(x) == hash_without_conditions(y))
+          require_finite(x, unless);
+  return is_zero(sum) ? Term() : sum;
+}
+
 // May be a sum: roots that meet, powers of sums that become natural, exp of logarithms.
 Term TermStore::Impl::multiply(const Monomial& a, const Monomial& b) {
   Monomial out;
   out.coefficient = a.coefficient * b.coefficient;
   std::vector<std::pair<Atom, mpq_class>> powers_of_bases;
+  Term unless;  // a sum that, when it is empty, makes the product 0 whatever cancels
+  for (const Monomial* each : {&a, &b})
+    for (const Factor& factor : each->factors)
+      if (factor.atom->kind == AtomKind::Sum && factor.power == 1) unless = of(factor.atom);
   auto i = a.factors.begin();
   auto j = b.factors.begin();
   while (i != a.factors.end() || j != b.factors.end()) {
@@ -370,8 +393,8 @@ Term TermStore::Impl::multiply(const Monomial& a, const Monomial& b) {
     factor.power = is_bool(factor.atom) ? mpq_class(1) : mpq_class(x + y);
     const Term itself = of(factor.atom);
     if (sgn(x) != sgn(y)) {
-      require(Condition::NonZero, itself);
-      require_finite(Factor{factor.atom, 1}, {});
+      require(Condition::NonZero, itself, unless == itself ? Term() : unless);
+      require_finite(Factor{factor.atom, 1}, unless == itself ? Term() : unless);
     }
     if ((x.get_den() != 1 || y.get_den() != 1) && factor.power.get_den() == 1)
       require(Condition::NonNegative, itself);
@@ -383,8 +406,7 @@ Term TermStore::Impl::multiply(const Monomial& a, const Monomial& b) {
     else
       out.factors.push_back(factor);
   }
-  out.exponent = !a.exponent ? b.exponent : !b.exponent ? a.exponent : add(a.exponent, b.exponent);
-  if (out.exponent && is_zero(out.exponent)) out.exponent = {};
+  out.exponent = add_exponents(a.exponent, b.exponent, unless);
   Term result = of(std::move(out));
   for (const auto& [atom, by] : powers_of_bases) {
     const Term more =
@@ -472,18 +494,26 @@ void TermStore::Impl::require_finite(const Factor& factor, Term unless) {
   if (factor.power < 0) require(Condition::NonZero, of(factor.atom), unless);
 }
 
+// A product with an empty sum is 0, whatever else stands in it.
 void TermStore::Impl::require_finite(const Monomial& monomial, Term unless) {
   if (quiet > 0) return;
+  for (const Factor& factor : monomial.factors)
+    if (!unless && factor.atom->kind == AtomKind::Sum && factor.power == 1)
+      unless = of(factor.atom);
   for (const Factor& factor : monomial.factors) require_finite(factor, unless);
-  if (!monomial.exponent) return;
-  for (const Monomial& part : monomial.exponent->monomials) {
-    const bool may_be_zero = sgn(part.coefficient) > 0 && !part.exponent &&
-                             part.factors.size() == 1 && part.factors[0].power == 1;
-    if (may_be_zero && !algebra::is_whole(part.factors[0].atom) &&
-        part.factors[0].atom->kind != AtomKind::Constant)
-      require(Condition::NotPosInf, of(part.factors[0].atom), unless);
-    else
+  if (monomial.exponent) require_below_infinity(monomial.exponent, unless);
+}
+
+// A summand that is an atom may be -inf.
+void TermStore::Impl::require_below_infinity(Term term, Term unless) {
+  for (const Monomial& part : term->monomials) {
+    const bool may_be_low = sgn(part.coefficient) > 0 && !part.exponent &&
+                            part.factors.size() == 1 && part.factors[0].power == 1;
+    if (!may_be_low)
       require_finite(part, unless);
+    else if (const Atom atom = part.factors[0].atom;
+             !algebra::is_whole(atom) && atom->kind != AtomKind::Constant)
+      require(Condition::NotPosInf, of(atom), unless);
   }
 }
 

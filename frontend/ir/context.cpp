@@ -71,6 +71,8 @@ Expr Context::boolean(bool value) {
 
 Expr Context::constant(ScalarType type, double value) {
   if (is_float(type)) return real(type, value);
+  if (is_complex(type))
+    return op(OpCode::Complex, {real(part_type(type), value), real(part_type(type), 0)});
   if (type == ScalarType::Bool) return boolean(value != 0);
   return integer(type, static_cast<std::int64_t>(value));
 }
@@ -165,8 +167,8 @@ Expr Context::monoid_identity(Monoid monoid, ScalarType type) {
   const bool floating = is_float(type);
   const double inf = std::numeric_limits<double>::infinity();
   switch (monoid) {
-    case Monoid::Sum: return floating ? real(type, 0.0) : integer(type, 0);
-    case Monoid::Prod: return floating ? real(type, 1.0) : integer(type, 1);
+    case Monoid::Sum: return constant(type, 0);
+    case Monoid::Prod: return constant(type, 1);
     case Monoid::ArgMin:
     case Monoid::Min: return floating ? real(type, inf) : integer(type, greatest_integer(type));
     case Monoid::ArgMax:

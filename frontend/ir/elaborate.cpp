@@ -31,12 +31,18 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string operand_types(TypeRule rule) {
   switch (rule) {
-    case TypeRule::Arithmetic: return "numbers";
+    case TypeRule::Field:
+    case TypeRule::Magnitude: return "numbers";
+    case TypeRule::Arithmetic: return "real numbers";
+    case TypeRule::Join: return "`f32` or `f64`";
+    case TypeRule::Part:
+    case TypeRule::Conjugate: return "complex numbers";
     case TypeRule::Integer: return "`index` and integers";
     case TypeRule::Float: return "floats";
     case TypeRule::Bits: return "integers";
     case TypeRule::Random: return "`u32` or `u64`";
-    case TypeRule::Compare: return "operands of one type";
+    case TypeRule::Equal: return "operands of one type";
+    case TypeRule::Compare: return "operands of one type with an order";
     case TypeRule::Logic: return "`bool`";
   }
   return {};
@@ -156,6 +162,11 @@ Expr Elaborator::number(const Syntax& syntax, ScalarType type) {
     return Expr();
   };
   const std::string held = in_backticks(shown) + " does not fit " + type_name(type);
+  if (is_complex(type)) {
+    const Expr re = number(syntax, part_type(type));
+    if (!re) return {};
+    return context_.op(OpCode::Complex, {re, context_.real(part_type(type), 0)});
+  }
   if (is_float(type)) {
     double value = std::numeric_limits<double>::quiet_NaN();
     if (syntax.text == "inf") {
@@ -300,12 +311,17 @@ void Elaborator::report_storage(const Syntax& syntax, ScalarType type) {
 
 void Elaborator::report_operand(const Syntax& syntax, OpCode op, ScalarType type) {
   const OpInfo& info = op_info(op);
-  const bool wants_numbers = info.rule == TypeRule::Arithmetic || info.rule == TypeRule::Float;
+  const bool wants_numbers = info.rule == TypeRule::Field || info.rule == TypeRule::Magnitude ||
+                             info.rule == TypeRule::Arithmetic || info.rule == TypeRule::Float;
   if (is_storage_float(type) && wants_numbers) return report_storage(syntax, type);
   cursor_.report(
       Code::OperandType, syntax.span,
       in_backticks(info.text) + " takes " + operand_types(info.rule) + ", found " + type_name(type),
-      type == ScalarType::Bool         ? "choose numbers with `select(c, 1, 0)`"
+      type == ScalarType::Bool ? "choose numbers with `select(c, 1, 0)`"
+      : info.rule == TypeRule::Part || info.rule == TypeRule::Conjugate
+          ? "leave it out: a real number is its own real part"
+      : is_complex(type) && info.rule != TypeRule::Logic
+          ? "take a part or the size, as in `re(z)` or `abs(z)`"
       : info.rule == TypeRule::Logic   ? "compare it with something, as in `x != 0`"
       : info.rule == TypeRule::Integer ? "convert the operands to `index` or an integer"
       : info.rule == TypeRule::Bits    ? "convert the operands to an integer, as in `u32(...)`"
@@ -318,7 +334,7 @@ Expr Elaborator::operation(const Syntax& syntax, OpCode op, std::optional<Scalar
   if (!check_arity(syntax, static_cast<std::size_t>(info.arity))) return {};
   std::optional<ScalarType> hint = first_natural(syntax.args);
   if (!hint && info.rule == TypeRule::Logic) hint = ScalarType::Bool;
-  if (!hint && info.rule != TypeRule::Compare) hint = expected;
+  if (!hint && expected && !is_comparison(op)) hint = operand_for(op, *expected);
   std::vector<Expr> args;
   for (const SyntaxPtr& arg : syntax.args) args.push_back(expression(*arg, hint));
   for (Expr arg : args)
@@ -390,6 +406,14 @@ Expr Elaborator::round_to(const Syntax& syntax, std::optional<ScalarType> expect
   return {};
 }
 
+// What literals among the operands are when the result should have this type.
+std::optional<ScalarType> Elaborator::operand_for(OpCode op, ScalarType result) {
+  if (op_accepts(op, result) && op_result(op, result) == result) return result;
+  const ScalarType part = part_type(result);
+  if (op_accepts(op, part) && op_result(op, part) == result) return part;
+  return std::nullopt;
+}
+
 std::optional<ScalarType> Elaborator::named_type(const Syntax& syntax) {
   return syntax.kind == SyntaxKind::Name ? parse_type(syntax.text) : std::nullopt;
 }
@@ -407,7 +431,8 @@ Expr Elaborator::saturate(const Syntax& syntax) {
   if (saturates(value.type(), *type)) return context_.saturate(*type, value);
   cursor_.report(Code::OperandType, syntax.args[1]->span,
                  "`saturate` takes a number, found " + type_name(value.type()),
-                 "choose numbers with `select(c, 1, 0)`");
+                 is_complex(value.type()) ? "take a part or the size, as in `re(z)` or `abs(z)`"
+                                          : "choose numbers with `select(c, 1, 0)`");
   return {};
 }
 
@@ -420,7 +445,14 @@ Expr Elaborator::cast(const Syntax& syntax, ScalarType type) {
 }
 
 Expr Elaborator::make_cast(const Syntax& syntax, ScalarType type, Expr value) {
-  if (type != ScalarType::Bool || value.type() == type) return context_.cast(type, value);
+  if (casts(value.type(), type)) return context_.cast(type, value);
+  if (type != ScalarType::Bool) {
+    cursor_.report(
+        Code::BadCast, syntax.span,
+        "there is no conversion from " + type_name(value.type()) + " to " + type_name(type),
+        "take a part or the size, as in `re(z)` or `abs(z)`");
+    return {};
+  }
   cursor_.report(Code::BadCast, syntax.span,
                  "there is no conversion from " + type_name(value.type()) + " to `bool`",
                  "compare with zero, as in `x != 0`");
@@ -462,8 +494,9 @@ std::optional<ScalarType> Elaborator::first_natural(std::span<const SyntaxPtr> a
 std::optional<ScalarType> Elaborator::find_natural_type(const Syntax& syntax) {
   auto of_op = [&](OpCode op) -> std::optional<ScalarType> {
     const TypeRule rule = op_info(op).rule;
-    if (rule == TypeRule::Compare || rule == TypeRule::Logic) return ScalarType::Bool;
-    return first_natural(syntax.args);
+    if (is_comparison(op) || rule == TypeRule::Logic) return ScalarType::Bool;
+    const auto operand = first_natural(syntax.args);
+    return operand && op_accepts(op, *operand) ? op_result(op, *operand) : operand;
   };
   switch (syntax.kind) {
     case SyntaxKind::Number:

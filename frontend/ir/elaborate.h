@@ -81,6 +81,7 @@ class Elaborator {
   Expr round_to(const Syntax& syntax, std::optional<ScalarType> expected);
   Expr saturate(const Syntax& syntax);
   std::optional<ScalarType> named_type(const Syntax& syntax);
+  static std::optional<ScalarType> operand_for(OpCode op, ScalarType result);
   Expr cast(const Syntax& syntax, ScalarType type);
   // An index of a read or a bound: an integer from data is converted.
   Expr index_expression(const Syntax& syntax, std::string_view what);

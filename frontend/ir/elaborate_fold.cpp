@@ -160,6 +160,14 @@ Expr Elaborator::fold(const Syntax& syntax, std::span<const ScalarType> expected
                          : "choose numbers first, as in `select(c, i32(1), i32(0))`");
     return {};
   }
+  if (form != MonoidForm::Last && form != MonoidForm::Declared && is_complex(body[0].type()) &&
+      !op_accepts(monoid_op(kind), body[0].type())) {
+    cursor_.report(Code::OperandType, syntax.args[0]->span,
+                   in_backticks(syntax.text) + " wants an order, which " +
+                       in_backticks(type_text(body[0].type())) + " has not",
+                   "fold the sizes or the parts, as in `abs(z)` or `re(z)`");
+    return {};
+  }
   return context_.fold(out);
 }
 

@@ -36,7 +36,21 @@ enum class Monoid : std::uint8_t {
 enum class MonoidForm : std::uint8_t { Simple, Indexed, Last, Declared };
 
 enum class OpSyntax : std::uint8_t { Infix, Prefix, Function };
-enum class TypeRule : std::uint8_t { Arithmetic, Integer, Float, Bits, Random, Compare, Logic };
+enum class TypeRule : std::uint8_t {
+  Field,
+  Arithmetic,
+  Magnitude,
+  Join,
+  Part,
+  Conjugate,
+  Integer,
+  Float,
+  Bits,
+  Random,
+  Equal,
+  Compare,
+  Logic
+};
 
 // One row of ops.def.
 struct OpInfo {
@@ -59,26 +73,47 @@ constexpr const OpInfo& op_info(OpCode op) { return kOpInfo[static_cast<int>(op)
 // Whether the operation takes operands of this type.
 constexpr bool op_accepts(OpCode op, ScalarType operand) {
   switch (op_info(op).rule) {
-    case TypeRule::Arithmetic: return is_number(operand);
+    case TypeRule::Field:
+    case TypeRule::Magnitude: return is_number(operand);
+    case TypeRule::Arithmetic: return is_number(operand) && !is_complex(operand);
+    case TypeRule::Join: return operand == ScalarType::F32 || operand == ScalarType::F64;
+    case TypeRule::Part:
+    case TypeRule::Conjugate: return is_complex(operand);
     case TypeRule::Integer: return operand == ScalarType::Index || is_integer(operand);
     case TypeRule::Float: return is_float(operand) && is_number(operand);
     case TypeRule::Bits: return is_integer(operand);
     case TypeRule::Random: return operand == ScalarType::U32 || operand == ScalarType::U64;
-    case TypeRule::Compare: return true;
+    case TypeRule::Equal: return true;
+    case TypeRule::Compare: return !is_complex(operand);
     case TypeRule::Logic: return operand == ScalarType::Bool;
   }
   return false;
 }
 
+constexpr bool is_comparison(OpCode op) {
+  return op_info(op).rule == TypeRule::Equal || op_info(op).rule == TypeRule::Compare;
+}
+
 // The type of its result then.
 constexpr ScalarType op_result(OpCode op, ScalarType operand) {
-  const TypeRule rule = op_info(op).rule;
-  return rule == TypeRule::Compare || rule == TypeRule::Logic ? ScalarType::Bool : operand;
+  if (is_comparison(op)) return ScalarType::Bool;
+  switch (op_info(op).rule) {
+    case TypeRule::Join: return complex_of(operand);
+    case TypeRule::Part:
+    case TypeRule::Magnitude: return part_type(operand);
+    case TypeRule::Logic: return ScalarType::Bool;
+    default: return operand;
+  }
+}
+
+// Whether there is a conversion: none to bool, and none that drops an imaginary part.
+constexpr bool casts(ScalarType from, ScalarType to) {
+  return from == to || (to != ScalarType::Bool && (is_complex(to) || !is_complex(from)));
 }
 
 // Whether there is a saturating conversion.
 constexpr bool saturates(ScalarType from, ScalarType to) {
-  return from != ScalarType::Bool && (is_integer(to) || is_float(to));
+  return from != ScalarType::Bool && !is_complex(from) && (is_integer(to) || is_float(to));
 }
 
 std::string_view monoid_text(Monoid monoid);  // empty for Declared

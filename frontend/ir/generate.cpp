@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "frontend/ir/generate_monoids.h"
 #include "frontend/ir/index_math.h"
 #include "frontend/ir/random.h"
 #include "frontend/ir/reduction.h"
@@ -34,7 +35,10 @@ class Generator {
     for (int i = 0; i < inputs; ++i) make_input(i);
     const int equations = random_.between(1, options_.max_equations);
     for (int i = 0; i < equations; ++i) {
-      if (options_.loops && random_.chance(12)) make_loop(i);
+      if (options_.loops && random_.chance(12)) {
+        make_loop(i);
+        if (random_.chance(30)) make_loop(i + 20);  // which begins where that one ends
+      }
       make_equation(i, i + 1 == equations);
     }
     return std::move(algorithm_);
@@ -297,9 +301,8 @@ class Generator {
     // Sums of products are what most folds are.
     if (random_.chance(30)) body = context_.mul(body, value(body_type, options_.max_depth - 1));
     vars_.resize(outer);
-    const std::vector<Monoid> monoids = {Monoid::Sum, Monoid::Prod, Monoid::Min, Monoid::Max};
-    return context_.cast(
-        type, context_.fold(random_.pick(monoids), ranges.vars, ranges.lower, ranges.upper, body));
+    return context_.cast(type, context_.fold(random_.pick(numeric_monoids(body_type)), ranges.vars,
+                                             ranges.lower, ranges.upper, body));
   }
 
   // A monoid of the language for values of this type, or a declared one; the types of its fields.
@@ -309,44 +312,19 @@ class Generator {
       return context_.symbol(monoid_text(random_.chance(50) ? Monoid::And : Monoid::Or));
     // Values that are stored and not computed with have no sum: some other monoid.
     if (is_storage_float(type) || random_.chance(30)) return declared_monoid(types);
-    if (random_.chance(40)) {
+    if (!is_complex(type) && random_.chance(40)) {
       types.push_back(ScalarType::I64);
       return context_.symbol(monoid_text(random_.chance(50) ? Monoid::ArgMin : Monoid::ArgMax));
     }
-    const std::vector<Monoid> monoids = {Monoid::Sum, Monoid::Prod, Monoid::Min, Monoid::Max};
-    return context_.symbol(monoid_text(random_.pick(monoids)));
+    return context_.symbol(monoid_text(random_.pick(numeric_monoids(type))));
   }
 
-  // Affine maps under composition, which do not commute, or the least and the greatest.
   Symbol declared_monoid(std::vector<ScalarType>& types) {
-    const bool maps = random_.chance(50);
-    const ScalarType type = maps ? ScalarType::I32 : ScalarType::F32;
-    types = {type, type};
-    const Symbol name = context_.symbol(maps ? "maps" : "span");
-    if (algorithm_.find_monoid(name)) return name;
-    MonoidDecl out;
-    out.name = name;
-    out.fields = {context_.symbol(maps ? "slope" : "low"),
-                  context_.symbol(maps ? "offset" : "high")};
-    out.types = types;
-    out.left = context_.symbol("a");
-    out.right = context_.symbol("b");
-    Expr side[2][2];
-    for (std::size_t s = 0; s < 2; ++s)
-      for (std::size_t f = 0; f < 2; ++f)
-        side[s][f] = context_.var(
-            context_.symbol((s ? "b." : "a.") + std::string(out.fields[f].text())), type);
-    if (maps) {
-      out.identity = {one(type), zero(type)};
-      out.combine = {context_.mul(side[0][0], side[1][0]),
-                     context_.add(context_.mul(side[1][0], side[0][1]), side[1][1])};
-    } else {
-      out.identity = {context_.monoid_identity(Monoid::Min, type),
-                      context_.monoid_identity(Monoid::Max, type)};
-      out.combine = {context_.min(side[0][0], side[1][0]), context_.max(side[0][1], side[1][1])};
-      out.commutative = true;
-    }
-    algorithm_.monoids.push_back(std::move(out));
+    constexpr std::string_view kNames[] = {"maps", "span", "mean"};
+    MonoidDecl declared = sample_monoid(context_, kNames[random_.between(0, 2)]);
+    types = declared.types;
+    const Symbol name = declared.name;
+    if (!algorithm_.find_monoid(name)) algorithm_.monoids.push_back(std::move(declared));
     return name;
   }
 
@@ -415,10 +393,10 @@ class Generator {
     const ScalarType type = before.type();
     if (type == ScalarType::Bool)
       return context_.op(OpCode::Or, {term, context_.op(OpCode::Not, {before})});
-    if (!is_float(type)) return context_.add(before, term);
+    if (!holds_floats(type)) return context_.add(before, term);
     if (is_storage_float(type))
       return context_.cast(type, within(next_state(number(before), number(term)), type));
-    return context_.add(context_.mul(before, context_.real(type, 0.5)), term);
+    return context_.add(context_.mul(before, context_.constant(type, 0.5)), term);
   }
 
   Expr make_update(const Equation& equation) {
@@ -477,12 +455,11 @@ class Generator {
     std::vector<OpCode> fitting;
     for (int i = 0; i < kNumOps; ++i) {
       const auto op = static_cast<OpCode>(i);
-      const bool compares = op_info(op).rule == TypeRule::Compare;
-      if (compares ? type == ScalarType::Bool : op_accepts(op, type)) fitting.push_back(op);
+      if (is_comparison(op) ? type == ScalarType::Bool : operand_of(op, type).has_value())
+        fitting.push_back(op);
     }
     const OpCode op = random_.pick(fitting);
-    ScalarType operand = type;
-    if (op_info(op).rule == TypeRule::Compare) operand = compared_type();
+    const ScalarType operand = is_comparison(op) ? compared_type(op) : *operand_of(op, type);
     std::vector<Expr> args;
     for (int i = 0; i < op_info(op).arity; ++i)
       args.push_back(operand == ScalarType::Index ? index_value() : value(operand, depth));
@@ -493,10 +470,19 @@ class Generator {
     return context_.op(op, args);
   }
 
-  ScalarType compared_type() {
+  // The type of operands that gives this result.
+  std::optional<ScalarType> operand_of(OpCode op, ScalarType result) {
+    std::vector<ScalarType> fitting;
+    for (ScalarType operand : {result, part_type(result), complex_of(result)})
+      if (op_accepts(op, operand) && op_result(op, operand) == result) fitting.push_back(operand);
+    if (fitting.empty()) return std::nullopt;
+    return random_.pick(fitting);
+  }
+
+  ScalarType compared_type(OpCode op) {
     if (random_.chance(50)) return ScalarType::Index;
     const ScalarType type = random_.pick(types_);
-    return type == ScalarType::Bool ? ScalarType::F32 : type;
+    return type == ScalarType::Bool || !op_accepts(op, type) ? ScalarType::F32 : type;
   }
 
   // A value that the float type `to` holds but for rounding.
@@ -523,8 +509,9 @@ class Generator {
     switch (op) {
       case OpCode::Div:
       case OpCode::Mod:
-        args[1] = is_float(type) ? magnitude_plus(args[1], 1.0)
-                                 : context_.constant(type, random_.between(1, 5));
+        args[1] = is_complex(type) ? away_from_zero(args[1])
+                  : is_float(type) ? magnitude_plus(args[1], 1.0)
+                                   : context_.constant(type, random_.between(1, 5));
         break;
       case OpCode::Log:
       case OpCode::Log2:
@@ -538,8 +525,15 @@ class Generator {
     }
   }
 
+  Expr away_from_zero(Expr z) {
+    const Expr re = context_.op(OpCode::Abs, {context_.op(OpCode::Re, {z})});
+    return context_.op(OpCode::Complex, {context_.add(re, context_.constant(re.type(), 1)),
+                                         context_.op(OpCode::Im, {z})});
+  }
+
   Expr conversion(ScalarType type, int depth) {
     ScalarType from = random_.pick(types_);
+    if (!casts(from, type)) from = ScalarType::F32;
     if (random_.chance(30)) from = ScalarType::Index;
     Expr inner = from == ScalarType::Index ? index_value() : value(from, depth);
     if (saturates(from, type) && random_.chance(30))
@@ -555,7 +549,7 @@ class Generator {
     if (!options_.defined || from == type) return context_.cast(type, inner);
     if (from == ScalarType::U64 && type == ScalarType::Index)
       return context_.cast(type, context_.min(inner, context_.constant(from, 100)));
-    if (is_float(from) && !is_float(type) && type != ScalarType::Bool)
+    if (is_float(from) && !holds_floats(type) && type != ScalarType::Bool)
       return context_.cast(type, whole_within(inner, type));
     return context_.cast(type, within(number(inner), type));
   }
@@ -576,6 +570,8 @@ class Generator {
     if (random_.chance(65)) return read(type);
     if (type == ScalarType::Bool) return context_.lt(index_value(), index_value());
     if (random_.chance(30)) return cast(type, index_value());
+    if (is_complex(type))
+      return context_.op(OpCode::Complex, {leaf(part_type(type)), leaf(part_type(type))});
     if (is_float(type)) {
       constexpr double kValues[] = {0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 0.1, -0.75, 3.25, 1e-3};
       const double value = kValues[random_.between(0, 9)];
@@ -612,7 +608,7 @@ class Generator {
   Expr read(ScalarType type) {
     std::vector<const TensorInfo*> fitting;
     for (const TensorInfo& tensor : tensors_)
-      if (tensor.type == type || (type != ScalarType::Bool && random_.chance(30)))
+      if (tensor.type == type || (casts(tensor.type, type) && random_.chance(30)))
         fitting.push_back(&tensor);
     if (fitting.empty())
       return type == ScalarType::Bool ? context_.boolean(random_.chance(50))
@@ -623,9 +619,15 @@ class Generator {
     for (Expr size : tensor.shape) indices.push_back(index_below(size, guard));
     Expr element = context_.read(tensor.name, indices, tensor.type);
     element = context_.select(guard, element, zero(tensor.type));
-    if (options_.defined && is_float(tensor.type) && tensor.may_be_huge && is_number(tensor.type))
-      element = clamp(element, -100, 100);
+    if (options_.defined && tensor.may_be_huge) element = not_huge(element);
     return cast(type, element);
+  }
+
+  Expr not_huge(Expr x) {
+    if (is_complex(x.type()))
+      return context_.op(OpCode::Complex, {not_huge(context_.op(OpCode::Re, {x})),
+                                           not_huge(context_.op(OpCode::Im, {x}))});
+    return is_float(x.type()) && is_number(x.type()) ? clamp(x, -100, 100) : x;
   }
 
   Expr zero(ScalarType type) { return context_.constant(type, 0); }

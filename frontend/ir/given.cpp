@@ -84,7 +84,7 @@ Result<Ok> check_tensor(Symbol symbol, ScalarType type, const std::vector<Expr>&
                 "give a tensor for `" + name + "`");
   const Tensor& given = it->second;
   if (given.type == type && given.shape == shape &&
-      static_cast<std::int64_t>(given.data.size()) == given.size())
+      static_cast<std::int64_t>(given.data.size()) == given.size() * scalars_of(type))
     return Ok{};
   Diagnostic out{Code::InputMismatch,
                  span,
@@ -99,12 +99,13 @@ Result<Ok> check_tensor(Symbol symbol, ScalarType type, const std::vector<Expr>&
 Result<std::int64_t> count_cells(const Algorithm& algorithm, const Bindings& bindings, bool locals,
                                  std::int64_t most) {
   std::int64_t total = 0;
-  auto add = [&](Symbol name, const std::vector<Expr>& shape, Span span) -> Result<Ok> {
+  auto add = [&](Symbol name, ScalarType type, const std::vector<Expr>& shape,
+                 Span span) -> Result<Ok> {
     TILEWRIGHT_TRY(sizes, bound_shape(name, shape, bindings, span));
     // Of one tensor it fits: bound_shape has multiplied them.
     std::int64_t cells = 1;
     for (std::int64_t size : sizes) cells *= size;
-    total += cells;
+    total += cells * scalars_of(type);
     if (total <= most) return Ok{};
     Diagnostic out{Code::InterpretLimit,
                    span,
@@ -116,14 +117,16 @@ Result<std::int64_t> count_cells(const Algorithm& algorithm, const Bindings& bin
     return fail(std::move(out));
   };
   for (const Input& input : algorithm.inputs)
-    TILEWRIGHT_CHECK_OK(add(input.name, input.shape, input.span));
+    TILEWRIGHT_CHECK_OK(add(input.name, input.type, input.shape, input.span));
   for (const Equation& equation : algorithm.equations)
     for (const TensorPart& part : equation.tensors())
       if (locals || equation.is_output)
-        TILEWRIGHT_CHECK_OK(add(part.name, equation.shape, equation.span));
+        TILEWRIGHT_CHECK_OK(add(part.name, part.type, equation.shape, equation.span));
   for (const Loop& loop : algorithm.loops)
     for (const Carry& carry : loop.carries)
-      if (locals) TILEWRIGHT_CHECK_OK(add(carry.name, *algorithm.shape_of(carry.name), loop.span));
+      if (locals)
+        TILEWRIGHT_CHECK_OK(add(carry.name, *algorithm.type_of(carry.name),
+                                *algorithm.shape_of(carry.name), loop.span));
   return total;
 }
 

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "frontend/ir/cells.h"
+#include "frontend/ir/complex.h"
 #include "frontend/ir/equation_run.h"
 #include "frontend/ir/facts.h"
 #include "frontend/ir/fold_run.h"
@@ -281,33 +282,98 @@ double bound_of(ScalarType type, Scalar value, Scalar low, Scalar high) {
   return std::nextafter(bound, inf);
 }
 
+// An algorithm without complex types, the same inputs, and what its results are of the given one.
+struct SplitAlgorithm {
+  Context context;
+  Algorithm algorithm;
+  TensorMap inputs;
+
+  SplitAlgorithm(const Algorithm& given, const TensorMap& tensors)
+      : algorithm(split_complex(context, given)), inputs(tensors) {
+    ComplexSplitter names(context);
+    for (const Input& input : given.inputs) {
+      auto it = inputs.find(input.name);
+      if (!is_complex(input.type) || it == inputs.end() || it->second.type != input.type) continue;
+      for (bool imaginary : {false, true})
+        inputs[names.part_name(input.name, imaginary)] = part_of(it->second, imaginary);
+    }
+  }
+  // What is given for the parts, put together: join(type, re, im) for a complex tensor. The body of a loop that had no
+  // iteration gave nothing.
+  template <class T, class F>
+  std::map<Symbol, T> joined(const Algorithm& given, std::map<Symbol, T> parts, F&& join) {
+    ComplexSplitter names(context);
+    std::map<Symbol, T> out;
+    auto take = [&](Symbol name, ScalarType type) {
+      const auto re = parts.find(is_complex(type) ? names.part_name(name, false) : name);
+      if (re == parts.end()) return;
+      out[name] = is_complex(type) ? join(type, re->second, parts.at(names.part_name(name, true)))
+                                   : std::move(re->second);
+    };
+    for (const Equation& equation : given.equations)
+      for (const TensorPart& part : equation.tensors()) take(part.name, part.type);
+    for (const Loop& loop : given.loops)
+      for (const Carry& carry : loop.carries) take(carry.name, *given.type_of(carry.name));
+    return out;
+  }
+};
+
+Result<std::map<Symbol, BoundedTensor>> bounded(const Algorithm& algorithm,
+                                                const Bindings& bindings, const TensorMap& inputs) {
+  TILEWRIGHT_TRY(all, interpret_all(algorithm, bindings, inputs, {}, true));
+  std::map<Symbol, BoundedTensor> out;
+  for (auto& [name, tensor] : all.values) {
+    BoundedTensor& result = out[name];
+    result.bound.resize(tensor.data.size());
+    const std::vector<Scalar>& low = all.low.at(name);
+    const std::vector<Scalar>& high = all.high.at(name);
+    for (std::size_t i = 0; i < tensor.data.size(); ++i)
+      result.bound[i] = bound_of(tensor.type, tensor.data[i], low[i], high[i]);
+    result.value = std::move(tensor);
+  }
+  return out;
+}
+
+std::vector<double> interleave(const std::vector<double>& re, const std::vector<double>& im) {
+  std::vector<double> out;
+  for (std::size_t i = 0; i < re.size(); ++i) out.insert(out.end(), {re[i], im[i]});
+  return out;
+}
+
 }  // namespace
 
 Result<TensorMap> interpret(const Algorithm& algorithm, const Bindings& bindings,
                             const TensorMap& inputs, const InterpretOptions& options) {
-  TILEWRIGHT_TRY(all, interpret_all(algorithm, bindings, inputs, options, false));
-  return std::move(all.values);
+  if (!has_complex(algorithm)) {
+    TILEWRIGHT_TRY(all, interpret_all(algorithm, bindings, inputs, options, false));
+    return std::move(all.values);
+  }
+  for (const Input& input : algorithm.inputs)
+    TILEWRIGHT_CHECK_OK(
+        check_tensor(input.name, input.type, input.shape, bindings, inputs, input.span));
+  SplitAlgorithm split(algorithm, inputs);
+  TILEWRIGHT_TRY(all, interpret_all(split.algorithm, bindings, split.inputs, options, false));
+  return split.joined(algorithm, std::move(all.values), join_parts);
 }
 
 Result<std::map<Symbol, BoundedTensor>> interpret_with_bound(const Algorithm& algorithm,
                                                              const Bindings& bindings,
                                                              const TensorMap& inputs) {
-  TILEWRIGHT_TRY(all, interpret_all(algorithm, bindings, inputs, {}, true));
-  std::map<Symbol, BoundedTensor> out;
-  for (auto& [name, tensor] : all.values) {
-    BoundedTensor& bounded = out[name];
-    bounded.bound.resize(tensor.data.size());
-    const std::vector<Scalar>& low = all.low.at(name);
-    const std::vector<Scalar>& high = all.high.at(name);
-    for (std::size_t i = 0; i < tensor.data.size(); ++i)
-      bounded.bound[i] = bound_of(tensor.type, tensor.data[i], low[i], high[i]);
-    bounded.value = std::move(tensor);
-  }
-  return out;
+  if (!has_complex(algorithm)) return bounded(algorithm, bindings, inputs);
+  for (const Input& input : algorithm.inputs)
+    TILEWRIGHT_CHECK_OK(
+        check_tensor(input.name, input.type, input.shape, bindings, inputs, input.span));
+  SplitAlgorithm split(algorithm, inputs);
+  TILEWRIGHT_TRY(parts, bounded(split.algorithm, bindings, split.inputs));
+  return split.joined(algorithm, std::move(parts),
+                      [](ScalarType type, const BoundedTensor& re, const BoundedTensor& im) {
+                        return BoundedTensor{join_parts(type, re.value, im.value),
+                                             interleave(re.bound, im.bound)};
+                      });
 }
 
 std::optional<BoundViolation> find_violation(const BoundedTensor& reference, const Tensor& got) {
-  const bool floating = is_float(reference.value.type);
+  const bool floating = holds_floats(reference.value.type);
   const bool comparable = got.type == reference.value.type && got.shape == reference.value.shape &&
                           got.data.size() == reference.value.data.size();
   BoundViolation violation;
@@ -325,7 +391,7 @@ std::optional<BoundViolation> find_violation(const BoundedTensor& reference, con
     const double y = floating ? b.f : integer_value(got.type, b.i);
     if (same || (bound > 0 && std::fabs(y - x) <= bound)) continue;
     violation.cell.resize(got.shape.size());
-    auto rest = static_cast<std::int64_t>(i);
+    auto rest = static_cast<std::int64_t>(i) / scalars_of(got.type);
     for (std::size_t d = got.shape.size(); d-- > 0; rest /= got.shape[d])
       violation.cell[d] = rest % got.shape[d];
     violation.expected = x;

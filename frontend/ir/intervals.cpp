@@ -429,7 +429,7 @@ void round_loop(ScalarType type, ScalarType target, const Columns& at, int n) {
 void op_step(const Op& op, bool square, const Columns& at, int n) {
   const ScalarType type = op.args[0].type();
   const OpInfo& info = op_info(op.op);
-  if (info.rule == TypeRule::Compare) return compare_loop(op.op, type, at, n);
+  if (is_comparison(op.op)) return compare_loop(op.op, type, at, n);
   if (info.rule == TypeRule::Logic) return logic_loop(op.op, at, n);
   if (is_float(type)) return float_op(op.op, type, info.arity, square, at, n);
   int_loop(op.op, type, at, n);

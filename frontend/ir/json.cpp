@@ -157,7 +157,7 @@ struct ExprBuilder {
     return typed(context.select(n.condition, n.then_value, n.else_value), n.type);
   }
   Expr operator()(const Cast& n) {
-    if (n.type == ScalarType::Bool) return refuse("there is no conversion to `bool`");
+    if (!casts(n.value.type(), n.type)) return refuse("there is no such conversion");
     return context.cast(n.type, n.value);
   }
   Expr operator()(const Saturate& n) {

@@ -217,7 +217,7 @@ inline std::int64_t int_op(std::int64_t a, std::int64_t b, std::int64_t c, bool&
 
 constexpr bool may_be_undefined(OpCode op, ScalarType type) {
   const TypeRule rule = op_info(op).rule;
-  if (is_float(type) || rule == TypeRule::Compare || rule == TypeRule::Logic) return false;
+  if (is_float(type) || is_comparison(op) || rule == TypeRule::Logic) return false;
   return type == ScalarType::Index || op == OpCode::Div || op == OpCode::Mod;
 }
 
@@ -226,7 +226,7 @@ inline Scalar apply(const Scalar* a, const Scalar* b, const Scalar* c, int l, bo
   constexpr int arity = op_info(O).arity;
   constexpr TypeRule rule = op_info(O).rule;
   Scalar out;
-  if constexpr (is_float(T) && rule == TypeRule::Compare) {
+  if constexpr (is_float(T) && is_comparison(O)) {
     out.i = compare<O>(a[l].f, b[l].f);
   } else if constexpr (is_float(T)) {
     double y = 0;
@@ -234,7 +234,7 @@ inline Scalar apply(const Scalar* a, const Scalar* b, const Scalar* c, int l, bo
     if constexpr (arity > 1) y = b[l].f;
     if constexpr (arity > 2) z = c[l].f;
     out.f = float_op<O, T>(a[l].f, y, z);
-  } else if constexpr (rule == TypeRule::Compare || (rule == TypeRule::Logic && arity == 2)) {
+  } else if constexpr (is_comparison(O) || (rule == TypeRule::Logic && arity == 2)) {
     using Number = std::conditional_t<T == ScalarType::U64, std::uint64_t, std::int64_t>;
     out.i = compare<O>(static_cast<Number>(a[l].i), static_cast<Number>(b[l].i));
   } else {
@@ -256,7 +256,7 @@ int run_op(Scalar* dst, const Scalar* a, const Scalar* b, const Scalar* c, int n
       dst[l] = apply<O, T>(a, b, c, l, undefined);
       if (undefined && (!mask || (mask[l] & kChosen))) return l;
     }
-  } else if constexpr (is_float(T) && op_info(O).rule != TypeRule::Compare) {
+  } else if constexpr (is_float(T) && !is_comparison(O)) {
     constexpr int arity = op_info(O).arity;
     const double* x = floats(a);
     const double* y = arity > 1 ? floats(b) : x;
@@ -325,9 +325,11 @@ template <std::size_t I>
 constexpr Kernel op_entry() {
   constexpr auto op = static_cast<OpCode>(I / kNumScalarTypes);
   constexpr auto type = static_cast<ScalarType>(I % kNumScalarTypes);
-  if constexpr (!op_accepts(op, type)) {
+  constexpr TypeRule rule = op_info(op).rule;
+  // Complex numbers have become pairs of reals before anything runs.
+  if constexpr (!op_accepts(op, type) || is_complex(type) || rule == TypeRule::Join) {
     return nullptr;
-  } else if constexpr (op_info(op).rule == TypeRule::Compare && is_float(type)) {
+  } else if constexpr (is_comparison(op) && is_float(type)) {
     return &run_op<op, ScalarType::F64>;  // every float value is one of f64
   } else if constexpr (is_math(op)) {
     return &run_math<op, type>;
@@ -471,9 +473,12 @@ enum class Conversion : std::uint8_t { Cast, Saturate, Limit };
 
 template <Conversion C, std::size_t I>
 constexpr Kernel conversion_entry() {
-  constexpr auto from = holder_of(static_cast<ScalarType>(I / kNumScalarTypes));
+  constexpr auto given = static_cast<ScalarType>(I / kNumScalarTypes);
+  constexpr auto from = holder_of(given);
   constexpr auto to = static_cast<ScalarType>(I % kNumScalarTypes);
-  if constexpr (C == Conversion::Cast) {
+  if constexpr (is_complex(given) || is_complex(to)) {
+    return nullptr;
+  } else if constexpr (C == Conversion::Cast) {
     return &run_cast<from, to>;
   } else if constexpr (!is_integer(to) && !is_float(to)) {
     return nullptr;

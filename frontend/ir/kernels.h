@@ -32,7 +32,7 @@ Kernel op_kernel(OpCode op, ScalarType type);
 Kernel cast_kernel(ScalarType from, ScalarType to);
 // Whether a cast has a value for every operand: not from floats to integers, nor from u64 to index.
 constexpr bool cast_is_total(ScalarType from, ScalarType to) {
-  const bool truncates = is_float(from) && !is_float(to) && to != ScalarType::Bool;
+  const bool truncates = is_float(from) && !holds_floats(to) && to != ScalarType::Bool;
   return !truncates && !(from == ScalarType::U64 && to == ScalarType::Index);
 }
 // Null when there is no saturating conversion to the type. Limit: without rounding to a float type.

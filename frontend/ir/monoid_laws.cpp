@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "frontend/base/format.h"
+#include "frontend/ir/complex.h"
 #include "frontend/ir/evaluate.h"
 
 namespace tilewright::ir {
@@ -126,6 +127,10 @@ class Sampler {
 }  // namespace
 
 std::optional<Diagnostic> broken_law(const MonoidDecl& declared) {
+  if (has_complex(declared)) {
+    Context context;
+    return broken_law(ComplexSplitter(context).monoid(declared));
+  }
   Combiner combine(declared);
   Sampler sampler;
   Values identity;

@@ -370,7 +370,7 @@ SortedEquations AlgorithmReader::sorted(const Token& name, const Head& head) {
   out.value = names_.expression(*value.args[0], std::nullopt);
   for (Symbol var : declared) scope_.forget(var);
   if (!good || !out.value) return {};
-  if (out.value.type() != ScalarType::Bool &&
+  if (op_accepts(OpCode::Lt, out.value.type()) && out.value.type() != ScalarType::Bool &&
       (head.types.empty() || head.types[0] == ScalarType::I64))
     return sort_equations(context_, out);
   cursor_.report(Code::OperandType, value.span,

@@ -84,10 +84,10 @@ TensorMap random_inputs(const Algorithm& algorithm, const Bindings& bindings, st
       continue;
     }
     for (Scalar& cell : tensor.data) {
-      if (is_float(input.type)) {
-        const double x = random_float(stream, input.type, wide);
+      if (holds_floats(input.type)) {
+        const double x = random_float(stream, part_type(input.type), wide);
         const bool scale = type_info(input.type).specials == Specials::Scale;
-        cell.f = round_to_type(input.type, scale ? std::fabs(x) + 0x1p-6 : x);
+        cell.f = round_to_type(part_type(input.type), scale ? std::fabs(x) + 0x1p-6 : x);
       } else if (input.type == ScalarType::Bool) {
         cell.i = static_cast<std::int64_t>(stream.below(2));
       } else {

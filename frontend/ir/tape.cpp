@@ -197,9 +197,8 @@ Slot TapeBuilder::compile_new(Expr expr, bool first_lane) {
             const ScalarType type = op.args[0].type();
             // Only what cannot be undefined may leave its arm.
             const TypeRule rule = op_info(op.op).rule;
-            const bool total = is_float(type) || rule == TypeRule::Compare ||
-                               rule == TypeRule::Logic || rule == TypeRule::Bits ||
-                               rule == TypeRule::Random;
+            const bool total = is_float(type) || is_comparison(op.op) || rule == TypeRule::Logic ||
+                               rule == TypeRule::Bits || rule == TypeRule::Random;
             return compile_compute(expr, op.args, op_kernel(op.op, in_reading(type)), total,
                                    first_lane);
           },

@@ -78,6 +78,20 @@ constexpr bool is_unsigned(ScalarType type) { return type_info(type).kind == Typ
 constexpr bool is_integer(ScalarType type) {
   return type_info(type).kind == TypeKind::Signed || is_unsigned(type);
 }
+constexpr bool is_complex(ScalarType type) { return type_info(type).kind == TypeKind::Complex; }
+// The type of real and imaginary part, and back; any other type is its own part.
+constexpr ScalarType part_type(ScalarType type) {
+  return type == ScalarType::C64    ? ScalarType::F32
+         : type == ScalarType::C128 ? ScalarType::F64
+                                    : type;
+}
+constexpr ScalarType complex_of(ScalarType part) {
+  return part == ScalarType::F64 ? ScalarType::C128 : ScalarType::C64;
+}
+// How many scalars hold a value: of a complex number two, real part first.
+constexpr int scalars_of(ScalarType type) { return is_complex(type) ? 2 : 1; }
+// Whether those are floats.
+constexpr bool holds_floats(ScalarType type) { return is_float(type) || is_complex(type); }
 // A float that is stored and converted but not computed with: of 8 bits and fewer.
 constexpr bool is_storage_float(ScalarType type) {
   return is_float(type) && type_info(type).width <= 8;

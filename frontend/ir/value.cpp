@@ -24,7 +24,7 @@ Tensor make_tensor(ScalarType type, std::vector<std::int64_t> shape) {
   tensor.shape = std::move(shape);
   Scalar zero;
   zero.i = 0;  // the bits of 0.0 as well
-  tensor.data.assign(static_cast<std::size_t>(tensor.size()), zero);
+  tensor.data.assign(static_cast<std::size_t>(tensor.size() * scalars_of(type)), zero);
   return tensor;
 }
 
@@ -131,19 +131,21 @@ Tensor tensor_from_bytes(ScalarType type, std::vector<std::int64_t> shape,
 }
 
 std::vector<std::byte> element_bytes(const Tensor& tensor) {
-  const auto width = static_cast<std::size_t>(size_bytes(tensor.type));
+  const ScalarType part = part_type(tensor.type);
+  const auto width = static_cast<std::size_t>(size_bytes(part));
   std::vector<std::byte> out(tensor.data.size() * width);
   for (std::size_t i = 0; i < tensor.data.size(); ++i)
-    put_scalar(tensor.type, tensor.data[i], out.data() + i * width);
+    put_scalar(part, tensor.data[i], out.data() + i * width);
   return out;
 }
 
 Tensor tensor_from_elements(ScalarType type, std::vector<std::int64_t> shape,
                             std::span<const std::byte> bytes) {
   Tensor tensor = make_tensor(type, std::move(shape));
-  const auto width = static_cast<std::size_t>(size_bytes(type));
+  const ScalarType part = part_type(type);
+  const auto width = static_cast<std::size_t>(size_bytes(part));
   for (std::size_t i = 0; i < tensor.data.size() && (i + 1) * width <= bytes.size(); ++i)
-    tensor.data[i] = get_scalar(type, bytes.data() + i * width);
+    tensor.data[i] = get_scalar(part, bytes.data() + i * width);
   return tensor;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Values that the interpreters compute with. A Scalar is interpreted by its ScalarType: floats in
-// `f` (on the grid of their type), everything else in `i` (bool is 0 or 1). Tensors are row-major
-// and own their data.
+// `f` (on the grid of their type), everything else in `i` (bool is 0 or 1); a complex number is two
+// of them. Tensors are row-major and own their data.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ union Scalar {
 struct Tensor {
   ScalarType type = ScalarType::F32;
   std::vector<std::int64_t> shape;
-  std::vector<Scalar> data;  // product of shape elements
+  std::vector<Scalar>
+      data;  // product of shape elements; of complex numbers real and imaginary parts in turn
 
   std::int64_t size() const;
   // Precondition: in bounds.

@@ -215,7 +215,7 @@ class Verifier {
     const std::function<bool(Expr)> reads_only = [&](Expr e) {
       if (const auto* choice = e.as<Select>())
         return reads_only(choice->then_value) && reads_only(choice->else_value);
-      return e.as<Read>() || e.as<IntConst>() || e.as<FloatConst>() || e.as<BoolConst>();
+      return e.as<Read>() || is_constant(e);
     };
     if (!equation.is_output && reads_only(equation.value)) return;
     report(equation.value,
@@ -344,7 +344,7 @@ class Verifier {
     verify_names(root, {});
     walk(root, [&](Expr e) {
       const auto* op = e.as<Op>();
-      if (!op || op_info(op->op).rule != TypeRule::Compare) return;
+      if (!op || !is_comparison(op->op)) return;
       for (Expr side : op->args)
         if (side.type() == ScalarType::Index) require_affine(side, true, "the requirement");
     });
@@ -432,7 +432,7 @@ class Verifier {
     const std::size_t before = out_.size();
     for (std::size_t i = 0; i < n; ++i) {
       const Expr value = monoid.identity[i];
-      if (!value.as<IntConst>() && !value.as<FloatConst>() && !value.as<BoolConst>())
+      if (!is_constant(value))
         malformed(" has an identity that is no constant", "write a literal for each field");
       for (Expr e : {value, monoid.combine[i]})
         if (e.type() != monoid.types[i])
@@ -546,13 +546,16 @@ class Verifier {
     const ScalarType first = fold.body[0].type();
     const bool number_needed = form == MonoidForm::Simple || form == MonoidForm::Indexed;
     const bool accepted =
-        form == MonoidForm::Simple ? op_accepts(monoid_op(kind), first) : first != ScalarType::Bool;
-    if (number_needed && !accepted)
-      report(root,
-             finding(Code::OperandType,
-                     logic ? "a fold of something that is no `bool`"
-                           : "a fold of something that is no number",
-                     logic ? "compare it with something" : "choose numbers first with `select`"));
+        !number_needed || (op_accepts(monoid_op(kind), first) &&
+                           (form == MonoidForm::Simple || first != ScalarType::Bool));
+    if (!accepted)
+      report(root, finding(Code::OperandType,
+                           logic               ? "a fold of something that is no `bool`"
+                           : is_complex(first) ? name + " of complex numbers, which have no order"
+                                               : "a fold of something that is no number",
+                           logic               ? "compare it with something"
+                           : is_complex(first) ? "fold the sizes or the parts: `abs(z)`, `re(z)`"
+                                               : "choose numbers first with `select`"));
     if (form == MonoidForm::Indexed && !is_integer(fold.body[1].type()))
       report(fold.body[1], finding(Code::OperandType, "the index of " + name + " is no integer",
                                    "convert it, as in `i64(j)`"));

@@ -104,9 +104,14 @@ void verify_expr(Expr root, const ExprReport& report) {
                                        "convert one arm"));
                  },
                  [&](const Cast& n) {
-                   if (n.type == ScalarType::Bool)
-                     report(e, finding(Code::BadCast, "there is no conversion to `bool`",
-                                       "compare with zero, as in `x != 0`"));
+                   if (casts(n.value.type(), n.type)) return;
+                   const bool truth = n.type == ScalarType::Bool;
+                   report(e, finding(Code::BadCast,
+                                     truth ? "there is no conversion to `bool`"
+                                           : "there is no conversion of complex numbers to " +
+                                                 in_backticks(type_text(n.type)),
+                                     truth ? "compare with zero, as in `x != 0`"
+                                           : "take a part or the size: `re(z)`, `abs(z)`"));
                  },
                  [&](const Saturate& n) {
                    if (!saturates(n.value.type(), n.type))

@@ -164,4 +164,10 @@ bool has_fold(Expr root) {
   return found;
 }
 
+bool is_constant(Expr expr) {
+  const auto* op = expr.as<Op>();
+  if (op && op->op == OpCode::Complex) return is_constant(op->args[0]) && is_constant(op->args[1]);
+  return expr.as<IntConst>() || expr.as<FloatConst>() || expr.as<BoolConst>();
+}
+
 }  // namespace tilewright::ir

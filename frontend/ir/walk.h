@@ -51,5 +51,7 @@ std::vector<Symbol> free_vars(Expr root);
 // Every Read, in order of first occurrence.
 std::vector<const Read*> reads(Expr root);
 bool has_fold(Expr root);
+// A literal: of a complex type `complex` of two.
+bool is_constant(Expr expr);
 
 }  // namespace tilewright::ir

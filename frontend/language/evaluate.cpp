@@ -41,16 +41,18 @@ Result<ir::Tensor> tensor_of(const ir::Input& input, const Array& array,
     if (size < 0 || __builtin_mul_overflow(cells, size, &cells))
       return refuse(Code::InputMismatch, "the shape of " + name + " is of no tensor",
                     "give sizes that are not negative", algorithm);
-  if (static_cast<std::size_t>(cells) != array.values.size())
+  const auto wanted =
+      static_cast<std::size_t>(cells) * static_cast<std::size_t>(ir::scalars_of(input.type));
+  if (wanted != array.values.size())
     return refuse(Code::InputMismatch,
                   name + " has " + std::to_string(array.values.size()) +
-                      " values where its shape has " + std::to_string(cells),
-                  "give one value for each element", algorithm);
+                      " values where its shape has " + std::to_string(wanted),
+                  "give one value for each element, two for a complex one", algorithm);
   ir::Tensor tensor = ir::make_tensor(input.type, array.shape);
   for (std::size_t i = 0; i < array.values.size(); ++i) {
     const double value = array.values[i];
-    if (ir::is_float(input.type)) {
-      tensor.data[i].f = ir::round_to_type(input.type, value);
+    if (ir::holds_floats(input.type)) {
+      tensor.data[i].f = ir::round_to_type(ir::part_type(input.type), value);
       continue;
     }
     const bool held = std::fabs(value) < 0x1p63 && std::trunc(value) == value;
@@ -68,7 +70,7 @@ Result<ir::Tensor> tensor_of(const ir::Input& input, const Array& array,
 Array array_of(const ir::Tensor& tensor) {
   Array array{tensor.shape, {}};
   for (const ir::Scalar scalar : tensor.data)
-    array.values.push_back(ir::is_float(tensor.type) ? scalar.f
+    array.values.push_back(ir::holds_floats(tensor.type) ? scalar.f
                            : ir::is_unsigned(tensor.type)
                                ? static_cast<double>(static_cast<std::uint64_t>(scalar.i))
                                : static_cast<double>(scalar.i));

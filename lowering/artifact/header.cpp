@@ -133,6 +133,11 @@ std::string contract_text(const program::Dispatch& dispatch, const TargetFacts& 
            std::to_string(ir::elements_per_byte(parameter.type)) +
            " elements in a byte along the last axis, the first in the low bits; rows begin at a "
            "byte.");
+  for (const program::Parameter& parameter : program.parameters)
+    if (ir::is_complex(parameter.type))
+      line("  " + std::string(parameter.name.text()) + ": a real and an imaginary part of " +
+           std::to_string(ir::type_info(ir::part_type(parameter.type)).width) +
+           " bits for each element (kDLComplex), aligned to one part.");
   line("Alignment: data of one element; nothing more is assumed.");
   line("Aliasing: no output shares bytes with another argument or the workspace.");
   line("Workspace: " + ir::print(contract.workspace.total) + " bytes, aligned to " +

@@ -417,10 +417,12 @@ Result<program::Program> Builder::run() {
   if (!machine_ || machine_->teams.empty()) return out;
   TILEWRIGHT_CHECK_OK(fits_spaces(out));
   const std::string& completion = machine_->teams.front().completion;
-  return synchronise(context, polyhedra, out,
-                     completion == "tokens"     ? Tells::Tokens
-                     : completion == "arrivals" ? Tells::Arrivals
-                                                : Tells::Bytes);
+  const Tells tells = completion == "tokens"     ? Tells::Tokens
+                      : completion == "arrivals" ? Tells::Arrivals
+                                                 : Tells::Bytes;
+  TILEWRIGHT_TRY(synchronised, synchronise(context, polyhedra, out, tells, orders_));
+  TILEWRIGHT_CHECK_OK(fits_registers(synchronised));
+  return synchronised;
 }
 
 Result<program::Program> build(ir::Context& context, poly::Context& polyhedra,

@@ -14,6 +14,7 @@
 #include "frontend/ir/simplify.h"
 #include "frontend/ir/walk.h"
 #include "lowering/build/loop_space.h"
+#include "lowering/build/synchronise.h"
 #include "lowering/program/program.h"
 #include "schedules/machine/instruction.h"
 #include "schedules/machine/machine.h"
@@ -80,11 +81,17 @@ struct Memory {
 };
 using Memories = std::vector<Memory>;
 
-// How a nest is placed: in which slot of its ring; whether it is computed here, or read alone.
+// How a nest is placed: in which slot of its ring; whether it is computed here, or read alone; by which role, if that
+// is another than the one of the nest around it.
 struct Placing {
   Expr slot = {};
   bool fills = true;
+  const tree::Role* role = nullptr;
 };
+
+// The role of a statement of a loop; null: the loop has no roles.
+const tree::Role* role_of(const tree::Loop& loop, Symbol statement);
+program::Scope program_scope(tree::Scope scope);
 
 class Builder {
  public:
@@ -146,6 +153,16 @@ class Builder {
   // Whether the memory of a nest outlives the loop that it is placed in.
   bool has_team_memory(const tree::Nest& nest) const;
 
+  // roles.cpp. A loop with roles begins; its nest's role is that of all its team.
+  Result<Ok> begin_roles(const tree::Nest& nest, const tree::Loop& loop);
+  // What `emit` makes, the body of a team, by the role that began in it.
+  Result<Stmt> with_roles(const std::function<Result<Stmt>()>& emit);
+  Result<Ok> fits_role(const tree::Nest& nest, const tree::Role& role) const;
+  // The order of a loop's roles, by its variable in the Program.
+  void add_orders(const tree::Loop& loop, Symbol var);
+  // Whether the equation of a nest reads what another makes.
+  bool reads(Symbol reader, const tree::Nest& maker) const;
+
   // Evidence that a value over extents is not constant: it, and two allowed sizes at which it differs.
   Evidence varying(std::string_view what, const std::vector<Expr>& values) const;
 
@@ -195,6 +212,9 @@ class Builder {
   // device.cpp
   Result<Stmt> emit_kernels(Env& env);
   Stmt at_the_same_time(const tree::Set& set, const std::vector<std::pair<Symbol, Stmt>>& members);
+  // roles.cpp
+  Stmt by_role(const tree::Role& role, Stmt body) const;
+  Result<Ok> fits_registers(const program::Program& program) const;
   // The fill of a nest by the agents around it: by one of those that its own loops do not split it among.
   Stmt by_one_agent(const tree::Nest& nest, const Env& env, Stmt fill) const;
 
@@ -205,6 +225,9 @@ class Builder {
   std::unordered_set<Symbol> used_names_;
   std::optional<machine::Machine> machine_;
   Memories* memories_ = nullptr;
+  const tree::Loop* team_roles_ = nullptr;  // the loop with roles of the team being emitted
+  const tree::Role* team_role_ = nullptr;  // of its own nest
+  std::vector<RoleOrder> orders_;
 };
 
 // E0301 with the word of the schedule to blame, and what would help.

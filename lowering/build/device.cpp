@@ -17,6 +17,15 @@ namespace tilewright::build {
 
 namespace {
 
+// Agents of a team, which share its memory.
+bool is_inside_team(tree::Scope scope) { return scope < tree::Scope::Block; }
+
+std::string shown(const tree::Nest& nest, Symbol loop) {
+  return "`" + std::string(nest.name.text()) + "." + std::string(loop.text()) + "`";
+}
+
+}  // namespace
+
 program::Scope program_scope(tree::Scope scope) {
   switch (scope) {
     case tree::Scope::None: return program::Scope::None;
@@ -31,15 +40,6 @@ program::Scope program_scope(tree::Scope scope) {
   }
   __builtin_unreachable();
 }
-
-// Agents of a team, which share its memory.
-bool is_inside_team(tree::Scope scope) { return scope < tree::Scope::Block; }
-
-std::string shown(const tree::Nest& nest, Symbol loop) {
-  return "`" + std::string(nest.name.text()) + "." + std::string(loop.text()) + "`";
-}
-
-}  // namespace
 
 bool Builder::has_team_memory(const tree::Nest& nest) const {
   return (nest.space != tree::Space::None && nest.space != tree::Space::Register) || nest.ring > 1;
@@ -202,8 +202,10 @@ Result<Stmt> NestEmitter::bound_loop(const tree::Loop& l, Point point, Expr uppe
       holds_team = false;
     inside_l = inside_l || other.name == l.name;
   }
-  TILEWRIGHT_TRY(inside,
-                 holds_team ? builder_.with_memories([&] { return body(point); }) : body(point));
+  TILEWRIGHT_TRY(inside, holds_team ? builder_.with_memories([&] {
+    return builder_.with_roles([&] { return body(point); });
+  })
+                                    : body(point));
   program::Bind bind;
   bind.var = var;
   bind.lower = zero;
@@ -217,18 +219,24 @@ Result<Stmt> NestEmitter::bound_loop(const tree::Loop& l, Point point, Expr uppe
 // group: iteration t - stage of them, where the loop has that iteration.
 Result<Stmt> NestEmitter::pipelined_loop(const tree::Loop& l, const Point& point, Expr upper,
                                          const Continue& body) {
+  TILEWRIGHT_TRY(table, rows_of(l));
   std::int64_t last = 0;
-  for (const tree::PipelineRow& row : l.pipeline) last = std::max(last, row.stage);
+  for (const tree::PipelineRow& row : table) last = std::max(last, row.stage);
+  if (last > 0 && !l.order.empty())
+    return refuse(l.order[0].place.span,
+                  "an order of roles in which statements have several stages",
+                  "drop the order, or give each role one stage");
   const Symbol interval = builder_.fresh(l.name.text());
   const Expr t = context_.var(interval);
   const Expr end = builder_.simplify(context_.add(upper, context_.index(last)));
   builder_.declare_loop(interval, context_.index(0), end);
+  builder_.add_orders(l, interval);
   std::vector<Stmt> groups;
-  for (std::size_t begin = 0; begin < l.pipeline.size();) {
-    const std::int64_t stage = l.pipeline[begin].stage;
+  for (std::size_t begin = 0; begin < table.size();) {
+    const std::int64_t stage = table[begin].stage;
     std::vector<Symbol> rows;
-    for (; begin < l.pipeline.size() && l.pipeline[begin].stage == stage; ++begin)
-      rows.push_back(l.pipeline[begin].statement);
+    for (; begin < table.size() && table[begin].stage == stage; ++begin)
+      rows.push_back(table[begin].statement);
     Point p = point;
     const Symbol var = enter(l, p, context_.index(0), upper, false);
     p.rows = &rows;
@@ -250,17 +258,20 @@ Result<Stmt> NestEmitter::pipelined_loop(const tree::Loop& l, const Point& point
                            program::make_block(context_, groups));
 }
 
+bool Builder::reads(Symbol name, const tree::Nest& maker) const {
+  const Symbol tensor = maker.stage ? maker.stage->tensor : maker.name;
+  const ir::Equation* reader = equation(name);
+  if (!reader) return false;
+  const std::vector<const ir::Read*> all = ir::reads(reader->value);
+  return std::any_of(all.begin(), all.end(), [&](const auto* r) { return r->tensor == tensor; });
+}
+
 Result<Ok> NestEmitter::drop_other_rows(const std::vector<Symbol>& rows,
                                         std::vector<const tree::Nest*>& nests) const {
   std::vector<const tree::Nest*> left;
   for (const tree::Nest* n : nests) {
-    const Symbol tensor = n->stage ? n->stage->tensor : n->name;
-    bool read = false;
-    for (Symbol row : rows) {
-      const ir::Equation* reader = builder_.equation(row);
-      for (const ir::Read* r : reader ? ir::reads(reader->value) : std::vector<const ir::Read*>())
-        read = read || r->tensor == tensor;
-    }
+    const bool read =
+        std::any_of(rows.begin(), rows.end(), [&](Symbol row) { return builder_.reads(row, *n); });
     const bool here = std::find(rows.begin(), rows.end(), n->name) != rows.end();
     if (!here && read && !builder_.has_team_memory(*n))
       return refuse(n->placed.span,

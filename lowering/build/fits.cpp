@@ -21,7 +21,7 @@ Result<Ok> Builder::fits_machine() const {
       if (loop.scope != tree::Scope::None && !device)
         return absent(loop.bound.span, "loop " + path + " is bound to agents of a device",
                       "use `parallel` and `vectorize`", std::string(tree::scope_text(loop.scope)));
-      if (!loop.roles.empty())
+      if (!loop.roles.empty() && !device)
         return absent(loop.roles[0].place.span, "loop " + path + " is run by roles of a device",
                       "drop `roles`", "role " + std::string(loop.roles[0].name.text()));
       if (!loop.pipeline.empty() && !device)

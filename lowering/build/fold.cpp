@@ -289,7 +289,8 @@ bool never_traps(Expr term) {
   bool total = true;
   ir::walk(term, [&](Expr e) {
     const auto* op = e.as<ir::Op>();
-    if (op && (op->op == ir::OpCode::Div || op->op == ir::OpCode::Mod) && !ir::is_float(e.type())) {
+    if (op && (op->op == ir::OpCode::Div || op->op == ir::OpCode::Mod) &&
+        !ir::holds_floats(e.type())) {
       const auto* divisor = op->args[1].as<ir::IntConst>();
       total = total && divisor && divisor->value > 0;
     }

@@ -143,6 +143,7 @@ Symbol NestEmitter::enter(const tree::Loop& l, Point& point, Expr lower, Expr up
 Result<Stmt> NestEmitter::one_loop(const tree::Loop& l, Point point, Expr lower, Expr upper,
                                    bool constant, const Continue& body) {
   const Symbol var = enter(l, point, lower, upper, constant);
+  builder_.add_orders(l, var);
   TILEWRIGHT_TRY(first, prefetches(l, point, upper));
   TILEWRIGHT_TRY(inside, body(point));
   if (first) {
@@ -230,14 +231,20 @@ Result<Stmt> NestEmitter::with_placed(std::size_t index, Point& point, const Con
   std::vector<Placing> placings;
   std::int64_t depth = 1;
   if (point.rows) TILEWRIGHT_CHECK_OK(drop_other_rows(*point.rows, nests));
+  const tree::Loop& loop = nest_.loops[index];
+  if (!loop.roles.empty()) TILEWRIGHT_CHECK_OK(builder_.begin_roles(nest_, loop));
+  const tree::Role* own_role = role_of(loop, nest_.name);
   for (const tree::Nest* n : nests) {
     TILEWRIGHT_TRY(region, builder_.required_region(*n, nest_, loop_name, space_,
                                                     values_for(*n, point), point.env));
     regions.push_back(std::move(region));
     depth = std::max(depth, n->ring);
     const auto* rows = point.rows;
+    const tree::Role* role = role_of(loop, n->name);
+    if (role == own_role) role = nullptr;
+    if (role) TILEWRIGHT_CHECK_OK(builder_.fits_role(*n, *role));
     placings.push_back(
-        {{}, !rows || std::find(rows->begin(), rows->end(), n->name) != rows->end()});
+        {{}, !rows || std::find(rows->begin(), rows->end(), n->name) != rows->end(), role});
   }
   const bool own = !point.rows || std::find(point.rows->begin(), point.rows->end(), nest_.name) !=
                                       point.rows->end();

@@ -68,6 +68,9 @@ class NestEmitter {
   Result<Stmt> bound_loop(const tree::Loop& loop, Point point, Expr upper, const Continue& body);
   Result<Stmt> pipelined_loop(const tree::Loop& loop, const Point& point, Expr upper,
                               const Continue& body);
+  // roles.cpp: the table of a pipeline by which the text of an interval runs.
+  Result<std::vector<tree::PipelineRow>> rows_of(const tree::Loop& loop) const;
+  std::optional<Failure> out_of_time(const std::vector<tree::PipelineRow>& rows) const;
   // Leaves the nests that these rows of a pipeline compute or read.
   Result<Ok> drop_other_rows(const std::vector<Symbol>& rows,
                              std::vector<const tree::Nest*>& nests) const;

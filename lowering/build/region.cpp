@@ -229,7 +229,8 @@ class RegionFinder {
     for (std::size_t i = 0; i < reader.indices.size(); ++i)
       bound(AffineExpr::variable(dimension_name(reader.indices[i])), instances.lower[i],
             instances.upper[i], loop_name);
-    if (const ir::Fold* fold = reader.fold(); fold && !fold->scan) {
+    if (const ir::Fold* fold = reader.fold();
+        fold && !fold->scan && !is_beside_terms(*fold, read)) {
       for (std::size_t i = 0; i < fold->vars.size(); ++i)
         bound(AffineExpr::variable(dimension_name(fold->vars[i])), widest(fold->lower[i], false),
               widest(fold->upper[i], true), rename);
@@ -279,6 +280,15 @@ class RegionFinder {
       always_needed_ = always_needed_ || !may_be_empty;
     }
     return hull;
+  }
+
+  // Whether a reduction reads it though it may have no terms.
+  static bool is_beside_terms(const ir::Fold& fold, const ir::Read& read) {
+    for (const auto& exprs : {fold.on_empty, fold.base})
+      for (Expr e : exprs)
+        for (const ir::Read* other : ir::reads(e))
+          if (other == &read) return true;
+    return false;
   }
 
   // What is known of a bound that depends on data.

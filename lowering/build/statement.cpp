@@ -419,11 +419,15 @@ Result<Stmt> Builder::emit_placed(const tree::Nest& nest, const Region& region, 
     inner.bindings[nest.stage ? nest.name : tensors[i].name] = bindings[i];
     after.bindings[tensors[i].name] = bindings[i];
   }
+  // Another role is none of the agents into which that of the nest around is split.
+  if (placing.role)
+    std::erase_if(inner.agents, [](const Agent& a) { return a.scope < tree::Scope::Block; });
   Stmt fill = program::make_block(context, {});
   if (placing.fills) {
     TILEWRIGHT_TRY(made, emit_nest(nest, region, inner));
     fill = region.needed ? program::make_if(context, region.needed, made) : made;
     if (lives_on) fill = by_one_agent(nest, inner, fill);
+    if (placing.role) fill = by_role(*placing.role, fill);
   }
   TILEWRIGHT_TRY(use, rest(after));
   const Stmt both[] = {fill, use};

@@ -38,7 +38,8 @@ SyncEmitter::SyncEmitter(ir::Context& context, poly::Context& polyhedra, const T
       plan_(plan),
       tells_(tells),
       names_(names),
-      statements_(team.statements()) {}
+      statements_(team.statements()),
+      known_(team, polyhedra, statements_, plan) {}
 
 Expr SyncEmitter::use_number(const Object& object, const std::vector<Expr>& loops) const {
   Expr out = context_.index(0);
@@ -47,6 +48,25 @@ Expr SyncEmitter::use_number(const Object& object, const std::vector<Expr>& loop
                        context_.sub(loops[i], object.counts[i].first));
   return ir::simplify(context_, out, {});
 }
+
+namespace {
+
+bool mentions(Stmt stmt, Symbol name) {
+  bool found = false;
+  program::walk(stmt, [&](Stmt s) {
+    program::for_each_part(s, [&](std::string_view, auto part) {
+      if constexpr (std::is_same_v<decltype(part), Symbol>) {
+        found = found || part == name;
+      } else if constexpr (std::is_same_v<decltype(part), Expr>) {
+        for (Symbol var : ir::free_vars(part)) found = found || var == name;
+        for (const ir::Read* read : ir::reads(part)) found = found || read->tensor == name;
+      }
+    });
+  });
+  return found;
+}
+
+}  // namespace
 
 // Element and phase of a use, by the names of a `ring` around the statement where there is one for it.
 SyncEmitter::Use SyncEmitter::use_at(const Object& object, Expr number, const Where& where) {
@@ -131,14 +151,14 @@ Expr SyncEmitter::condition(const Set& set) const {
 // not one range.
 Result<std::optional<Stmt>> SyncEmitter::waits_for(const WaitPoint& point, const Set& awaits,
                                                    const Set& assumed) {
-  const Object& object = objects_[object_of_.at(point.operation)];
-  const Statement& op = statements_[point.operation];
+  const Object& object = objects_[object_of_.at(point.source)];
+  const Where& told = known_.source(point.source);
   TILEWRIGHT_TRY(some, poly::parameter_domain(polyhedra_, awaits));
   TILEWRIGHT_TRY(needed, poly::simplify(polyhedra_, some));
   TILEWRIGHT_TRY(rest, poly::gist(polyhedra_, needed, assumed));
   std::vector<Expr> at;
   std::vector<std::pair<Symbol, std::pair<Expr, Expr>>> several;
-  for (const Item* loop : ValueFlow::serial(op.where.loops)) {
+  for (const Item* loop : serial(told.loops)) {
     if (!is_within(loop, object.owner)) continue;
     TILEWRIGHT_TRY(bounds, poly::dim_bounds(polyhedra_, awaits, Team::name(*loop, kFrom), assumed));
     const auto lower = team_.to_program(bounds.lower);
@@ -184,7 +204,7 @@ Result<Stmt> SyncEmitter::wait(const WaitPoint& point) {
       TILEWRIGHT_TRY(waits, waits_for(point, Set(left.space(), part), assumed));
       if (!waits)
         return refuse_sync(
-            *statements_[point.operation].item, "is awaited at instances that are not one range",
+            item_of(point.source), "is awaited at instances that are not one range",
             "let the loops that use the copy run in the order of the loops that make it");
       out.push_back(*waits);
     }
@@ -213,9 +233,9 @@ Stmt SyncEmitter::start(const Item& item) {
     signal.object = object.name;
     signal.indices = index;
     signal.signal = program::SignalKind::Expect;
-    signal.amount = *bytes_of(item);
+    signal.amount = *bytes_of(context_, item);
     out.insert(out.begin(), program::make(context_, signal));
-    if (number == object.operations.back()) {
+    if (number == object.sources.back()) {
       signal.signal = program::SignalKind::Arrive;
       signal.amount = context_.index(1);
       out.push_back(program::make(context_, signal));
@@ -224,29 +244,25 @@ Stmt SyncEmitter::start(const Item& item) {
   return in_ring(object, use, program::make_block(context_, out));
 }
 
-Stmt SyncEmitter::rebuilt(const Item& item, int arm) {
-  std::vector<Stmt> out;
-  const auto& children = item.arms[static_cast<std::size_t>(arm)];
-  for (std::size_t i = 0; i <= children.size(); ++i) {
-    if (const auto here = inserted_.find({&item, arm, i}); here != inserted_.end())
-      out.insert(out.end(), here->second.begin(), here->second.end());
-    if (i == children.size()) break;
-    const Item& child = *children[i];
-    if (child.is_async()) {
-      out.push_back(start(child));
-      continue;
-    }
-    int next = 0;
-    out.push_back(program::map_parts(context_, child.stmt, [&](std::string_view, auto part) {
-      if constexpr (std::is_same_v<decltype(part), Stmt>)
-        return rebuilt(child, child.stmt.as<program::If>() && next++ > 0 ? 1 : 0);
-      else
-        return part;
-    }));
-  }
-  Stmt body = program::make_block(context_, out);
+Stmt SyncEmitter::signal(std::size_t source) {
+  const Object& object = objects_[object_of_.at(source)];
+  const Where& where = known_.source(source);
+  std::vector<Expr> loops;
+  for (const Count& count : object.counts)
+    loops.push_back(context_.var(count.loop->stmt.as<program::For>()->var));
+  const Use use = use_at(object, use_number(object, loops), where);
+  program::Signal node;
+  node.object = object.name;
+  const Expr index[] = {use.element};
+  node.indices = index;
+  node.signal = program::SignalKind::Arrive;
+  node.amount = context_.index(1);
+  return in_ring(object, use, program::make(context_, node));
+}
+
+Stmt SyncEmitter::with_objects(const Item& owner, Stmt body) const {
   for (auto object = objects_.rbegin(); object != objects_.rend(); ++object) {
-    if (object->owner != &item) continue;
+    if (object->owner != &owner) continue;
     program::Object node;
     const Expr extents[] = {context_.index(object->elements)};
     node.object = object->kind;
@@ -259,25 +275,172 @@ Stmt SyncEmitter::rebuilt(const Item& item, int arm) {
   return body;
 }
 
+Stmt SyncEmitter::rebuilt(const Item& item, int arm, Symbol role) {
+  std::vector<Stmt> out;
+  const auto& children = item.arms[static_cast<std::size_t>(arm)];
+  for (std::size_t i = 0; i <= children.size(); ++i) {
+    if (const auto here = inserted_.find({{&item, arm, i}, role}); here != inserted_.end())
+      out.insert(out.end(), here->second.begin(), here->second.end());
+    if (i == children.size()) break;
+    const Item& child = *children[i];
+    if (!role.valid() || has_part(child, role)) out.push_back(rebuilt_child(child, role));
+  }
+  const Stmt body = program::make_block(context_, out);
+  return item.role == role || !item.stmt ? with_objects(item, body) : body;
+}
+
+Stmt SyncEmitter::rebuilt_child(const Item& child, Symbol role) {
+  if (child.is_async()) return start(child);
+  if (child.is_marker() && !role.valid()) return split();
+  const bool others = child.bind() && child.role.valid() && !(child.role == role);
+  if (child.is_marker() || others) {
+    std::vector<Stmt> parts;
+    for (std::size_t arm = 0; arm < child.arms.size(); ++arm)
+      parts.push_back(rebuilt(child, static_cast<int>(arm), role));
+    return program::make_block(context_, parts);
+  }
+  int next = 0;
+  const Stmt out = program::map_parts(context_, child.stmt, [&](std::string_view, auto part) {
+    if constexpr (std::is_same_v<decltype(part), Stmt>)
+      return rebuilt(child, child.stmt.as<program::If>() && next++ > 0 ? 1 : 0, role);
+    else
+      return part;
+  });
+  // What only other roles use.
+  if (!role.valid()) return out;
+  if (const auto* n = out.as<program::Alloc>(); n && !mentions(n->body, n->buffer)) return n->body;
+  if (const auto* n = out.as<program::Let>(); n && !mentions(n->body, n->var)) return n->body;
+  if (const auto* n = out.as<program::Ring>();
+      n && !mentions(n->body, n->slot) && !mentions(n->body, n->phase))
+    return n->body;
+  return out;
+}
+
+bool SyncEmitter::has_part(const Item& item, Symbol role) const {
+  if (item.arms.empty() || item.is_async()) return item.role == role;
+  for (std::size_t arm = 0; arm < item.arms.size(); ++arm) {
+    for (std::size_t i = 0; i <= item.arms[arm].size(); ++i)
+      if (inserted_.contains({{&item, static_cast<int>(arm), i}, role})) return true;
+    for (const auto& child : item.arms[arm])
+      if (has_part(*child, role)) return true;
+  }
+  return false;
+}
+
+namespace {
+
+// With other names for what it binds.
+Stmt renamed(ir::Context& context, Stmt stmt, const std::map<Symbol, Symbol>& names,
+             const ir::Substitution& values) {
+  return program::map_parts(context, stmt, [&](std::string_view, auto part) {
+    if constexpr (std::is_same_v<decltype(part), Stmt>) {
+      return renamed(context, part, names, values);
+    } else if constexpr (std::is_same_v<decltype(part), Expr>) {
+      return ir::substitute(context, part, values);
+    } else {
+      const auto other = names.find(part);
+      return other == names.end() ? part : other->second;
+    }
+  });
+}
+
+}  // namespace
+
+Stmt SyncEmitter::split() {
+  // Who begins the team comes last: what it needs is said first.
+  std::vector<const program::Role*> roles = team_.roles();
+  std::rotate(roles.begin(), roles.begin() + 1, roles.end());
+  std::vector<Stmt> out;
+  std::unordered_set<Symbol> bound;
+  for (const program::Role* declared : roles) {
+    Stmt body = rebuilt_child(*team_.split(), declared->name);
+    std::map<Symbol, Symbol> names;
+    ir::Substitution values;
+    std::unordered_set<Symbol> own;
+    program::walk(body, [&](Stmt s) {
+      for (Symbol name : program::bound_names(s)) {
+        own.insert(name);
+        if (!bound.contains(name) || names.contains(name)) continue;
+        names[name] = names_.make(context_, std::string(name.text()));
+        values[name] = context_.var(names[name]);
+      }
+    });
+    bound.insert(own.begin(), own.end());
+    if (!names.empty()) body = renamed(context_, body, names, values);
+    program::Role role = *declared;
+    role.body = body;
+    out.push_back(program::make(context_, role));
+  }
+  program::Concurrent node;
+  node.roles = out;
+  return program::make(context_, node);
+}
+
+// No role needs a memory, a number or an agent of another.
+Result<Ok> SyncEmitter::roles_are_apart() const {
+  if (!team_.is_split_once())
+    return refuse_sync(*team_.split(), "is not the only split of its team into roles",
+                       "give roles to one loop of the team");
+  std::map<Symbol, Symbol> users;
+  std::optional<Failure> failed;
+  const std::function<void(const Item&)> check = [&](const Item& item) {
+    program::for_each_part(item.stmt, [&](std::string_view, auto part) {
+      if constexpr (std::is_same_v<decltype(part), Symbol>) {
+        const Item* alloc = team_.alloc_of(part);
+        if (alloc && alloc->role.valid() &&
+            !(users.try_emplace(part, item.role).first->second == item.role))
+          failed = refuse_sync(*alloc, "is a memory of two roles",
+                               "keep it in a memory of the team, or use it in one role");
+      } else if constexpr (std::is_same_v<decltype(part), Expr>) {
+        for (const ir::Read* read : ir::reads(part)) {
+          const Item* alloc = team_.alloc_of(read->tensor);
+          if (alloc && alloc->role.valid() &&
+              !(users.try_emplace(read->tensor, item.role).first->second == item.role))
+            failed = refuse_sync(*alloc, "is a memory of two roles",
+                                 "keep it in a memory of the team, or use it in one role");
+        }
+        for (Symbol var : ir::free_vars(part))
+          for (const Item* around = item.parent; around; around = around->parent)
+            if (around->bind() && around->bind()->var == var && around->role.valid() &&
+                !(around->role == item.role))
+              failed = refuse_sync(item, "depends on which agent of another role is meant",
+                                   "bind a loop of its own, or give it to that role");
+      }
+    });
+    for (const auto& arm : item.arms)
+      for (const auto& child : arm) check(*child);
+  };
+  for (const auto& child : team_.root().arms[0]) check(*child);
+  if (failed) return *failed;
+  return Ok{};
+}
+
 Result<Stmt> SyncEmitter::run() {
+  if (team_.split()) TILEWRIGHT_CHECK_OK(roles_are_apart());
   TILEWRIGHT_CHECK_OK(find_objects());
+  const auto insert = [&](const Gap& gap, const Where& where, Stmt stmt) {
+    inserted_[{gap, where.role}].push_back(stmt);
+  };
+  for (std::size_t i = 0; i < plan_.signals.size(); ++i)
+    if (object_of_.contains(plan_.first_signal + i))
+      insert(plan_.signals[i].gap, plan_.signals[i].where, signal(plan_.first_signal + i));
   for (const WaitPoint& point : plan_.waits) {
     // One wait for all operations of an object.
-    if (objects_[object_of_.at(point.operation)].operations.front() != point.operation) continue;
+    if (objects_[object_of_.at(point.source)].sources.front() != point.source) continue;
     TILEWRIGHT_TRY(stmt, wait(point));
-    inserted_[point.gap].push_back(stmt);
+    insert(point.gap, point.where, stmt);
   }
   for (const SyncPoint& point : plan_.syncs) {
     program::Sync sync;
     sync.scope = point.scope;
-    inserted_[point.gap].push_back(program::make(context_, sync));
+    insert(point.gap, point.where, program::make(context_, sync));
   }
   for (const SyncPoint& point : plan_.fences) {
     program::Fence fence;
     fence.proxy = program::Proxy::Async;
-    inserted_[point.gap].push_back(program::make(context_, fence));
+    insert(point.gap, point.where, program::make(context_, fence));
   }
-  return rebuilt(team_.root(), 0);
+  return rebuilt(team_.root(), 0, {});
 }
 
 }  // namespace tilewright::build

@@ -48,32 +48,80 @@ bool is_within(const Item* item, const Item* owner) {
   return false;
 }
 
-// The innermost memory that the operation uses: it is awaited before that ends.
-const Item* SyncEmitter::owner_of(const Statement& operation) const {
+std::optional<Expr> bytes_of(ir::Context& context, const Item& operation) {
+  std::unordered_set<Symbol> inner;
+  const std::function<std::optional<Expr>(Stmt)> count = [&](Stmt s) -> std::optional<Expr> {
+    if (const auto* store = s.as<program::Store>())
+      return context.index(ir::size_bytes(store->value.type()));
+    if (const auto* loop = s.as<program::For>()) {
+      inner.insert(loop->var);
+      const auto body = count(loop->body);
+      if (!body) return std::nullopt;
+      return context.mul(context.sub(loop->upper, loop->lower), *body);
+    }
+    if (const auto* let = s.as<program::Let>()) {
+      inner.insert(let->var);
+      return count(let->body);
+    }
+    if (const auto* block = s.as<program::Block>()) {
+      Expr sum = context.index(0);
+      for (Stmt part : block->body) {
+        const auto one = count(part);
+        if (!one) return std::nullopt;
+        sum = context.add(sum, *one);
+      }
+      return sum;
+    }
+    return std::nullopt;
+  };
+  const auto total = count(operation.stmt.as<program::Async>()->body);
+  if (!total) return std::nullopt;
+  for (Symbol var : ir::free_vars(*total))
+    if (inner.contains(var)) return std::nullopt;
+  // An empty loop may have a negative length.
+  const Expr simple = ir::simplify(context, *total, {});
+  return simple.as<ir::IntConst>() ? simple : context.max(context.index(0), simple);
+}
+
+const Item& SyncEmitter::item_of(std::size_t source) const {
+  if (!is_signal(source)) return *statements_[source].item;
+  const SignalPoint& signal = plan_.signals[source - plan_.first_signal];
+  return signal.item ? *signal.item : *signal.gap.owner;
+}
+
+// The innermost memory that an operation uses: it is awaited before that ends. A signal tells another role, so its
+// object stands around all of them.
+Result<const Item*> SyncEmitter::owner_of(std::size_t source) const {
+  if (is_signal(source)) return team_.split()->parent;
   const Item* out = &team_.root();
-  for (const Access& access : operation.accesses) {
+  for (const Access& access : statements_[source].accesses) {
     const Item* alloc = team_.alloc_of(access.buffer);
     if (alloc && is_within(alloc, out)) out = alloc;
   }
+  for (const WaitPoint& wait : plan_.waits)
+    if (wait.source == source && out->role.valid() && !(wait.where.role == out->role))
+      return refuse_sync(item_of(source), "uses a memory of one role and is awaited by another",
+                         "keep it in a memory of the team");
   return out;
 }
 
-Result<std::vector<SyncEmitter::Count>> SyncEmitter::counts_of(const Statement& operation,
+Result<std::vector<SyncEmitter::Count>> SyncEmitter::counts_of(std::size_t source,
                                                                const Item& owner) const {
+  const Where& told = known_.source(source);
   BasicSet set;
-  (void)team_.constrain(operation.where, kFrom, set);
+  (void)team_.constrain(told, kFrom, set);
   const Set facts = team_.facts();
-  std::vector<std::string> dims = team_.names(operation.where.loops, kFrom);
+  std::vector<std::string> dims = team_.names(told.loops, kFrom);
   std::vector<Count> out;
   std::vector<std::string> params = team_.params();
-  for (const Item* loop : operation.where.loops) {
+  for (const Item* loop : told.loops) {
     const std::string name = Team::name(*loop, kFrom);
     if (loop->bind() || !is_within(loop, &owner)) continue;
     Count count{loop, {}, {}};
     TILEWRIGHT_TRY(of_loop,
                    poly::intersect_params(polyhedra_, Set({team_.params(), dims}, set), facts));
     std::vector<std::string> outer;
-    for (const Item* other : operation.where.loops) {
+    for (const Item* other : told.loops) {
       if (other == loop) break;
       outer.push_back(Team::name(*other, kFrom));
     }
@@ -95,175 +143,150 @@ Result<std::vector<SyncEmitter::Count>> SyncEmitter::counts_of(const Statement& 
     for (Symbol var : ir::free_vars(out[i].length))
       for (const Count& outer : out)
         if (Team::name(*outer.loop, "") == var.text())
-          return refuse_sync(*operation.item, "is started a varying number of times in a loop",
+          return refuse_sync(item_of(source), "is started a varying number of times in a loop",
                              "stage the copy at a loop directly inside its memory");
   return out;
 }
 
-// How many agents start it each time.
-Result<Expr> SyncEmitter::agents_of(const Statement& operation, const Item& owner) const {
+// How many agents start or give it each time.
+Result<Expr> SyncEmitter::agents_of(std::size_t source, const Item& owner) const {
   Expr out = context_.index(1);
   BasicSet set;
-  (void)team_.constrain(operation.where, kFrom, set);
+  const Where& told = known_.source(source);
+  (void)team_.constrain(told, kFrom, set);
   const Set facts = team_.facts();
-  for (const Item* loop : operation.where.loops) {
+  for (const Item* loop : told.loops) {
     if (!loop->bind() || !is_within(loop, &owner)) continue;
     std::vector<std::string> outer;
-    for (const Item* other : operation.where.loops)
+    for (const Item* other : told.loops)
       if (other != loop) outer.push_back(Team::name(*other, kFrom));
-    Set of_loop({team_.params(), team_.names(operation.where.loops, kFrom)}, set);
+    Set of_loop({team_.params(), team_.names(told.loops, kFrom)}, set);
     TILEWRIGHT_TRY(bounds, poly::dim_bounds(polyhedra_, poly::dims_to_params(of_loop, outer),
                                             Team::name(*loop, kFrom), facts));
     const auto length = team_.to_program(bounds.extent);
     bool same = length.has_value();
     for (Symbol var : same ? ir::free_vars(*length) : std::vector<Symbol>())
-      for (const Item* other : operation.where.loops)
-        same = same && Team::name(*other, "") != var.text();
+      for (const Item* other : told.loops) same = same && Team::name(*other, "") != var.text();
     if (!same)
-      return refuse_sync(*operation.item, "is started by a varying number of agents",
+      return refuse_sync(item_of(source), "is started by a varying number of agents",
                          "bind the loops of the copy to as many agents each time");
     out = ir::simplify(context_, context_.mul(out, *length), {});
   }
   return out;
 }
 
-// What it writes, where that is a product of lengths.
-std::optional<Expr> SyncEmitter::bytes_of(const Item& operation) const {
-  std::unordered_set<Symbol> inner;
-  const std::function<std::optional<Expr>(Stmt)> count = [&](Stmt s) -> std::optional<Expr> {
-    if (const auto* store = s.as<program::Store>())
-      return context_.index(ir::size_bytes(store->value.type()));
-    if (const auto* loop = s.as<program::For>()) {
-      inner.insert(loop->var);
-      const auto body = count(loop->body);
-      if (!body) return std::nullopt;
-      return context_.mul(context_.sub(loop->upper, loop->lower), *body);
-    }
-    if (const auto* let = s.as<program::Let>()) {
-      inner.insert(let->var);
-      return count(let->body);
-    }
-    if (const auto* block = s.as<program::Block>()) {
-      Expr sum = context_.index(0);
-      for (Stmt part : block->body) {
-        const auto one = count(part);
-        if (!one) return std::nullopt;
-        sum = context_.add(sum, *one);
-      }
-      return sum;
-    }
-    return std::nullopt;
-  };
-  const auto total = count(operation.stmt.as<program::Async>()->body);
-  if (!total) return std::nullopt;
-  for (Symbol var : ir::free_vars(*total))
-    if (inner.contains(var)) return std::nullopt;
-  // An empty loop may have a negative length.
-  const Expr simple = ir::simplify(context_, *total, {});
-  return simple.as<ir::IntConst>() ? simple : context_.max(context_.index(0), simple);
-}
-
-// Waits and later starts of the same operation that nothing puts in this order: the start is use n or later after the
-// one that is awaited.
-Result<bool> SyncEmitter::overtakes(const WaitPoint& wait, const Object& object,
-                                    std::int64_t n) const {
-  const Statement& op = statements_[wait.operation];
-  const std::vector<const Item*> serial = ValueFlow::serial(op.where.loops);
-  BasicSet later;
-  (void)team_.constrain(op.where, kOther, later);
-  std::vector<BasicSet> after;
+// The uses, over kOther, that are number n or later after one over kFrom: more than these where their distance is not
+// affine.
+std::vector<BasicSet> SyncEmitter::later_uses(const Where& told, const Object& object,
+                                              std::int64_t n) const {
+  std::vector<BasicSet> out;
   BasicSet same;
-  for (const Item* loop : serial) {
+  const std::size_t inner = object.counts.size() - 1;
+  std::size_t at = 0;
+  for (const Item* loop : serial(told.loops)) {
     const AffineExpr x = AffineExpr::variable(Team::name(*loop, kFrom));
     const AffineExpr y = AffineExpr::variable(Team::name(*loop, kOther));
     if (is_within(loop, object.owner)) {
       BasicSet piece = same;
-      piece.at_least(y, x + AffineExpr(loop == object.counts.back().loop ? n : 1));
-      after.push_back(std::move(piece));
+      std::int64_t least = at == inner ? n : 1;
+      if (at + 1 == inner) {
+        // What is left of the innermost loop, and what has run of it again.
+        const Count& count = object.counts[inner];
+        const AffineExpr i = AffineExpr::variable(Team::name(*count.loop, kFrom));
+        const AffineExpr j = AffineExpr::variable(Team::name(*count.loop, kOther));
+        const auto length = team_.value(count.length, kFrom);
+        const auto begin = team_.value(count.first, kFrom);
+        const auto again = team_.value(count.first, kOther);
+        const auto affine = [](const auto& e) {
+          return e && e->kind() == poly::BoundExpr::Kind::Affine;
+        };
+        if (affine(length) && affine(begin) && affine(again)) {
+          BasicSet next = same;
+          next.equal(y, x + AffineExpr(1));
+          next.at_least(length->affine() - (i - begin->affine()) + (j - again->affine()),
+                        AffineExpr(n));
+          out.push_back(std::move(next));
+          least = 2;
+        }
+      }
+      piece.at_least(y, x + AffineExpr(least));
+      out.push_back(std::move(piece));
+      ++at;
     }
     same.equal(x, y);
   }
+  return out;
+}
+
+// Waits and later uses of the same source that nothing puts in this order: the use is number n or later after the
+// one that is awaited.
+Result<bool> SyncEmitter::overtakes(const WaitPoint& wait, const Object& object,
+                                    std::int64_t n) const {
+  const Where& told = known_.source(wait.source);
+  BasicSet later;
+  (void)team_.constrain(told, kOther, later);
+  const std::vector<BasicSet> after = later_uses(told, object, n);
   std::vector<std::string> dims = team_.names(wait.where.loops, kAt);
-  for (const std::string& name : team_.names(serial, kFrom)) dims.push_back(name);
-  for (const std::string& name : team_.names(op.where.loops, kOther)) dims.push_back(name);
+  for (const std::string& name : team_.names(serial(told.loops), kFrom)) dims.push_back(name);
+  for (const std::string& name : team_.names(told.loops, kOther)) dims.push_back(name);
   const std::vector<BasicSet> all = both(both(wait.awaits.pieces(), after), {later});
   TILEWRIGHT_TRY(
       left, poly::intersect_params(polyhedra_, Set({team_.params(), dims}, all), team_.facts()));
-  // By one agent, in the order of the text.
-  BasicSet agent;
-  const auto equal = [&](BasicSet& set, const Item& loop) {
-    set.equal(AffineExpr::variable(Team::name(loop, kAt)),
-              AffineExpr::variable(Team::name(loop, kOther)));
-  };
-  for (const Item* loop : common_loops(wait.where, op.where))
-    if (loop->bind()) equal(agent, *loop);
-  const Set own({team_.params(), dims},
-                both(both(all, team_.precedes(wait.where, kAt, op.where, kOther)), {agent}));
-  TILEWRIGHT_TRY(rest, poly::subtract(polyhedra_, left, own));
-  left = std::move(rest);
-  // By agents that meet in between.
-  for (const SyncPoint& sync : plan_.syncs) {
-    BasicSet there;
-    bool exact = true;
-    for (const auto& [item, arm] : sync.where.chain)
-      if (!item->bind()) exact = team_.constrain_by(*item, arm, kTo, there) && exact;
-    if (!exact) continue;
-    for (const Item* loop : common_loops(wait.where, op.where))
-      if (loop->bind() && loop->bind()->scope >= sync.scope) equal(there, *loop);
-    std::vector<std::string> on_way = team_.names(ValueFlow::serial(sync.where.loops), kTo);
-    std::vector<std::string> with_sync = dims;
-    with_sync.insert(with_sync.end(), on_way.begin(), on_way.end());
-    Set met({team_.params(), with_sync},
-            both(both(all, both(team_.precedes(wait.where, kAt, sync.where, kTo),
-                                team_.precedes(sync.where, kTo, op.where, kOther))),
-                 {there}));
-    if (!on_way.empty()) {
-      TILEWRIGHT_TRY(projected, poly::project_out(polyhedra_, met, on_way));
-      met = std::move(projected);
-    }
-    TILEWRIGHT_TRY(less, poly::subtract(polyhedra_, left, met));
-    left = std::move(less);
-  }
-  TILEWRIGHT_TRY(empty, poly::is_empty(polyhedra_, left));
+  const Question question{&wait.where, kAt, &told, kOther, false, {BasicSet()}, {}, {}};
+  TILEWRIGHT_TRY(rest, known_.without(question, std::move(left)));
+  TILEWRIGHT_TRY(empty, poly::is_empty(polyhedra_, rest));
   return !empty;
 }
 
 // The fewest elements of which none is used again before it has been awaited.
-Result<std::int64_t> SyncEmitter::elements_of(std::size_t operation, const Object& object) const {
+Result<std::int64_t> SyncEmitter::elements_of(std::size_t source, const Object& object) const {
   if (object.counts.empty()) return 1;
-  for (std::int64_t n = 1; n <= kMaxElements; ++n) {
-    bool again = false;
+  const auto again = [&](std::int64_t n) -> Result<bool> {
     for (const WaitPoint& wait : plan_.waits) {
-      if (wait.operation != operation || again) continue;
+      if (wait.source != source) continue;
       TILEWRIGHT_TRY(overtaken, overtakes(wait, object, n));
-      again = overtaken;
+      if (overtaken) return true;
     }
-    if (!again) return n;
+    return false;
+  };
+  TILEWRIGHT_TRY(beyond, again(kMaxElements));
+  for (std::int64_t n = 1; !beyond && n <= kMaxElements; ++n) {
+    TILEWRIGHT_TRY(overtaken, again(n));
+    if (!overtaken) return n;
   }
-  return refuse_sync(*statements_[operation].item,
+  return refuse_sync(item_of(source),
                      "may be in flight more than " + std::to_string(kMaxElements) + " times",
                      "use fewer stages, or wait in the same loop");
 }
 
-Result<SyncEmitter::Object> SyncEmitter::object_of(std::size_t operation) {
-  const Statement& op = statements_[operation];
+Result<SyncEmitter::Object> SyncEmitter::object_of(std::size_t source) {
+  const bool signal = is_signal(source);
   Object object;
-  object.owner = owner_of(op);
-  object.operations = {operation};
-  TILEWRIGHT_TRY(counts, counts_of(op, *object.owner));
+  TILEWRIGHT_TRY(owner, owner_of(source));
+  object.owner = owner;
+  object.sources = {source};
+  TILEWRIGHT_TRY(counts, counts_of(source, *object.owner));
   object.counts = std::move(counts);
-  TILEWRIGHT_TRY(elements, elements_of(operation, object));
+  TILEWRIGHT_TRY(elements, elements_of(source, object));
   object.elements = elements;
-  TILEWRIGHT_TRY(agents, agents_of(op, *object.owner));
+  TILEWRIGHT_TRY(agents, agents_of(source, *object.owner));
   object.arrivals = agents;
-  object.kind = tells_ == Tells::Tokens ? ObjectKind::Token : ObjectKind::Barrier;
-  object.bytes = tells_ == Tells::Bytes && bytes_of(*op.item);
+  // A token that no operation holds yet is free: it tells nothing to a role that does not start the operation.
+  const bool token =
+      tells_ == Tells::Tokens && !signal &&
+      std::all_of(plan_.waits.begin(), plan_.waits.end(), [&](const WaitPoint& wait) {
+        return wait.source != source || wait.where.role == known_.source(source).role;
+      });
+  object.kind = token ? ObjectKind::Token : ObjectKind::Barrier;
+  object.bytes = tells_ == Tells::Bytes && !signal && bytes_of(context_, item_of(source));
   const auto* alone = agents.as<ir::IntConst>();
-  if (object.kind == ObjectKind::Token && !(alone && alone->value == 1))
-    return refuse_sync(*op.item, "is started by several agents, and a token is for one operation",
+  if (token && !(alone && alone->value == 1))
+    return refuse_sync(item_of(source),
+                       "is started by several agents, and a token is for one operation",
                        "bind none of the loops of the copy");
-  object.name = names_.make(context_, written_by(op.item->stmt) +
-                                          (object.kind == ObjectKind::Token ? "_token" : "_full"));
+  object.name = names_.make(
+      context_, signal ? plan_.signals[source - plan_.first_signal].name
+                       : written_by(item_of(source).stmt) + (token ? "_token" : "_full"));
   return object;
 }
 
@@ -271,16 +294,17 @@ Result<SyncEmitter::Object> SyncEmitter::object_of(std::size_t operation) {
 Result<bool> SyncEmitter::same_waits(std::size_t a, std::size_t b) const {
   const Statement& x = statements_[a];
   const Statement& y = statements_[b];
-  if (x.where.loops != y.where.loops) return false;
+  if (x.where.loops != y.where.loops || !(x.where.role == y.where.role)) return false;
   std::vector<const WaitPoint*> first;
   std::vector<const WaitPoint*> second;
   for (const WaitPoint& wait : plan_.waits) {
-    if (wait.operation == a) first.push_back(&wait);
-    if (wait.operation == b) second.push_back(&wait);
+    if (wait.source == a) first.push_back(&wait);
+    if (wait.source == b) second.push_back(&wait);
   }
   if (first.size() != second.size()) return false;
   for (std::size_t i = 0; i < first.size(); ++i) {
-    if (!(first[i]->gap == second[i]->gap)) return false;
+    if (!(first[i]->gap == second[i]->gap) || !(first[i]->where.role == second[i]->where.role))
+      return false;
     TILEWRIGHT_TRY(equal, poly::is_equal(polyhedra_, first[i]->awaits, second[i]->awaits));
     if (!equal) return false;
   }
@@ -299,7 +323,7 @@ Result<Ok> SyncEmitter::find_objects() {
     bool shared = false;
     if (!objects_.empty() && own.kind == ObjectKind::Barrier) {
       Object& last = objects_.back();
-      TILEWRIGHT_TRY(same, same_waits(last.operations.front(), op));
+      TILEWRIGHT_TRY(same, same_waits(last.sources.front(), op));
       const bool nested = is_within(own.owner, last.owner) || is_within(last.owner, own.owner);
       shared = same && nested && last.bytes == own.bytes && last.elements == own.elements &&
                last.counts.size() == own.counts.size();
@@ -307,12 +331,21 @@ Result<Ok> SyncEmitter::find_objects() {
         if (is_within(last.owner, own.owner)) last.owner = own.owner;
         if (!last.bytes)
           last.arrivals = ir::simplify(context_, context_.add(last.arrivals, own.arrivals), {});
-        last.operations.push_back(op);
+        last.sources.push_back(op);
         object_of_[op] = objects_.size() - 1;
       }
     }
     if (shared) continue;
     object_of_[op] = objects_.size();
+    objects_.push_back(std::move(own));
+  }
+  for (std::size_t i = 0; i < plan_.signals.size(); ++i) {
+    const std::size_t source = plan_.first_signal + i;
+    if (std::none_of(plan_.waits.begin(), plan_.waits.end(),
+                     [&](const WaitPoint& wait) { return wait.source == source; }))
+      continue;
+    TILEWRIGHT_TRY(own, object_of(source));
+    object_of_[source] = objects_.size();
     objects_.push_back(std::move(own));
   }
   return Ok{};

@@ -24,29 +24,27 @@ std::string shown(const Statement& statement) {
 
 class Synchroniser {
  public:
-  Synchroniser(const Team& team, poly::Context& polyhedra, Scope scope)
-      : team_(team), polyhedra_(polyhedra), flow_(team, polyhedra), scope_(scope) {}
+  Synchroniser(ir::Context& context, const Team& team, poly::Context& polyhedra, Scope scope,
+               Tells tells, const std::vector<RoleOrder>& orders)
+      : team_(team), polyhedra_(polyhedra), flow_(team, polyhedra, orders), scope_(scope) {
+    const std::vector<Statement>& statements = flow_.statements();
+    plan_.first_signal = statements.size();
+    for (std::size_t i = 0; i < statements.size(); ++i)
+      if (tells == Tells::Bytes && statements[i].is_async && bytes_of(context, *statements[i].item))
+        plan_.announced.insert(i);
+  }
 
   Result<SyncPlan> run() {
     TILEWRIGHT_TRY(edges, flow_.edges());
     edges_ = std::move(edges);
-    TILEWRIGHT_CHECK_OK(place_syncs());
+    TILEWRIGHT_CHECK_OK(place_orders());
     TILEWRIGHT_CHECK_OK(place_waits());
     TILEWRIGHT_CHECK_OK(place_fences());
     TILEWRIGHT_CHECK_OK(drop_implied());
-    return SyncPlan{std::move(waits_), std::move(syncs_), std::move(fences_)};
+    return std::move(plan_);
   }
 
  private:
-  Result<Set> uncovered(const Edge& edge) const {
-    switch (edge.kind) {
-      case EdgeKind::Completion: return flow_.not_awaited(edge, waits_, syncs_);
-      case EdgeKind::Order: return flow_.not_ordered(edge, syncs_);
-      case EdgeKind::Visibility: return flow_.not_visible(edge, fences_, syncs_);
-    }
-    __builtin_unreachable();
-  }
-
   Failure refuse(const Edge& edge, const std::string& why, const Set& left) const {
     const Statement& s = flow_.statements()[edge.from];
     const Statement& t = flow_.statements()[edge.to];
@@ -73,52 +71,92 @@ class Synchroniser {
     return out;
   }
 
-  // Before what needs the operation, in the innermost loop around it that other operations run in too: not in
-  // the loops of one computation. A guard that is not quasi-affine is no place to wait in, unless the operation
-  // stands in it too.
-  Gap wait_gap(std::size_t from, std::size_t to) const {
-    if (flow_.is_end(to)) return flow_.end_gap(to);
-    const Statement& t = flow_.statements()[to];
+  // The statement and what it stands in. Without an item: none.
+  static std::vector<const Item*> way_to(const Statement& statement) {
     std::vector<const Item*> way;
-    for (const auto& [around, arm] : t.where.chain) way.push_back(around);
-    way.push_back(t.item);
+    for (const auto& [around, arm] : statement.where.chain) way.push_back(around);
+    way.push_back(statement.item);
+    return way;
+  }
+
+  // The innermost loop around a statement that operations, or other roles, run in too: not those of one computation.
+  std::size_t below_others(const std::vector<const Item*>& way, Symbol role,
+                           bool operations) const {
     std::size_t at = 0;
     for (std::size_t i = 0; i + 1 < way.size(); ++i)
-      if (way[i]->is_loop() && team_.holds_async(*way[i])) at = i + 1;
+      if ((operations && way[i]->is_loop() && team_.holds_async(*way[i])) ||
+          (role.valid() && team_.holds_others(*way[i], role)))
+        at = i + 1;
+    return at;
+  }
+
+  // Before what needs the source. A guard that is not quasi-affine is no place to wait in, unless the source
+  // stands in it too.
+  Gap wait_gap(const Where& source, std::size_t to) const {
+    const Statement& t = flow_.statements()[to];
+    if (!t.item) return t.gap;
+    const std::vector<const Item*> way = way_to(t);
+    std::size_t at = below_others(way, t.where.role, true);
     for (; at + 1 < way.size(); ++at) {
       const Item& item = *way[at];
       poly::BasicSet scratch;
       if (item.is_loop() || item.stmt.as<program::While>()) break;
-      const auto& around = flow_.statements()[from].where.chain;
-      const bool both = std::find(around.begin(), around.end(), t.where.chain[at]) != around.end();
-      if (item.stmt.as<program::If>() && !both &&
+      if (item.stmt.as<program::If>() && !is_around(&item, source) &&
           !team_.constrain_by(item, t.where.chain[at].second, kAt, scratch))
         break;
     }
     return {way[at]->parent, way[at]->arm, way[at]->index};
   }
 
+  // After what is told of, as often for each agent of the role: a guard that depends on the agent is left.
+  Gap signal_gap(std::size_t from, const Where& reader) const {
+    const Statement& s = flow_.statements()[from];
+    if (!s.item) return s.gap;
+    const std::vector<const Item*> way = way_to(s);
+    std::size_t at = below_others(way, s.where.role, false);
+    for (; at + 1 < way.size(); ++at) {
+      const Item& item = *way[at];
+      poly::BasicSet scratch;
+      if (item.is_loop() || item.bind() || item.stmt.as<program::While>()) break;
+      const auto* branch = item.stmt.as<program::If>();
+      if (branch && (team_.depends_on_agent(branch->condition) ||
+                     (!is_around(&item, reader) &&
+                      !team_.constrain_by(item, s.where.chain[at].second, kAt, scratch))))
+        break;
+    }
+    return {way[at]->parent, way[at]->arm, way[at]->index + 1};
+  }
+
   Result<Ok> place_waits() {
     for (const Edge* edge : in_order(EdgeKind::Completion)) {
-      TILEWRIGHT_TRY(left, flow_.not_awaited(*edge, waits_, syncs_));
+      TILEWRIGHT_TRY(left, flow_.not_kept(*edge, plan_));
       TILEWRIGHT_TRY(none, flow_.is_empty(left));
       if (none) continue;
-      WaitPoint wait{edge->from, wait_gap(edge->from, edge->to), {}, left};
-      wait.where = team_.where(wait.gap, static_cast<int>(PointKind::Wait));
-      TILEWRIGHT_TRY(awaits, first_need(*edge, wait.where, left));
-      wait.awaits = std::move(awaits);
-      waits_.push_back(std::move(wait));
-      TILEWRIGHT_TRY(rest, flow_.not_awaited(*edge, waits_, syncs_));
+      const Statement& op = flow_.statements()[edge->from];
+      TILEWRIGHT_CHECK_OK(
+          add_wait(*edge, edge->from, op.where, wait_gap(op.where, edge->to), left));
+      TILEWRIGHT_TRY(rest, flow_.not_kept(*edge, plan_));
       TILEWRIGHT_TRY(kept, flow_.is_empty(rest));
       if (!kept) return refuse(*edge, "no wait between them is for that operation alone", rest);
     }
     return Ok{};
   }
 
-  // Each operation is awaited by the first instance of the wait that needs it. The loops of the wait are those
-  // of the edge's second end that it stands in.
-  Result<Set> first_need(const Edge& edge, const Where& wait, const Set& left) const {
-    const auto op = ValueFlow::serial(flow_.statements()[edge.from].where.loops);
+  Result<Ok> add_wait(const Edge& edge, std::size_t source, const Where& told, const Gap& gap,
+                      const Set& left) {
+    WaitPoint wait{source, gap, {}, left};
+    wait.where = team_.where(wait.gap, static_cast<int>(PointKind::Wait),
+                             flow_.statements()[edge.to].where.role);
+    TILEWRIGHT_TRY(awaits, first_need(told, wait.where, left));
+    wait.awaits = std::move(awaits);
+    plan_.waits.push_back(std::move(wait));
+    return Ok{};
+  }
+
+  // Each instance of what is awaited by the first instance of the wait that needs it. The loops of the wait are those
+  // of the edge's second end that it stands in; those of the source are of the first end.
+  Result<Set> first_need(const Where& source, const Where& wait, const Set& left) const {
+    const auto op = serial(source.loops);
     const std::vector<std::string> in_wait = team_.names(wait.loops, kTo);
     const std::vector<std::string> of_op = team_.names(op, kFrom);
     std::vector<std::string> both_ends = of_op;
@@ -160,50 +198,91 @@ class Synchroniser {
     return gap;
   }
 
-  // Who meets: the agents inside of the splits that both ends share, narrowest first.
+  // Who meets: the agents inside of the splits that both ends share, narrowest first; all of a role at most.
   std::vector<Scope> meeting_scopes(const Statement& s, const Statement& t) const {
-    std::vector<Scope> out = {scope_};
+    const program::Role* role = team_.find_role(s.where.role);
+    std::vector<Scope> out = {role ? role->scope : scope_};
     for (const Item* loop : common_loops(s.where, t.where))
       if (loop->bind()) out.insert(out.begin(), loop->bind()->scope);
-    out.erase(out.begin());  // an agent alone
+    const Scope alone = out.front();
+    std::erase_if(out, [&](Scope scope) { return scope <= alone; });
     return out;
   }
 
-  Result<Ok> place_syncs() {
+  // Agents of one role meet; one role tells another.
+  Result<Ok> place_orders() {
     for (const Edge* edge : in_order(EdgeKind::Order)) {
-      TILEWRIGHT_TRY(left, flow_.not_ordered(*edge, syncs_));
+      TILEWRIGHT_TRY(left, flow_.not_kept(*edge, plan_));
       TILEWRIGHT_TRY(none, flow_.is_empty(left));
       if (none) continue;
-      const Statement& s = flow_.statements()[edge->from];
-      const Statement& t = flow_.statements()[edge->to];
-      SyncPoint sync{sync_gap(s, t), {}, scope_};
-      sync.where = team_.where(sync.gap, static_cast<int>(PointKind::Sync));
-      bool kept = false;
-      for (Scope scope : meeting_scopes(s, t)) {
-        sync.scope = scope;
-        syncs_.push_back(sync);
-        TILEWRIGHT_TRY(rest, flow_.not_ordered(*edge, syncs_));
-        TILEWRIGHT_TRY(all, flow_.is_empty(rest));
-        kept = all;
-        if (kept) break;
-        left = std::move(rest);
-        syncs_.pop_back();
-      }
-      if (!kept) return refuse(*edge, "their agents do not meet between them", left);
+      const bool one_role =
+          flow_.statements()[edge->from].where.role == flow_.statements()[edge->to].where.role;
+      TILEWRIGHT_CHECK_OK(one_role ? place_sync(*edge, std::move(left))
+                                   : place_signal(*edge, left));
     }
     return Ok{};
   }
 
+  Result<Ok> place_sync(const Edge& edge, Set left) {
+    const Statement& s = flow_.statements()[edge.from];
+    const Statement& t = flow_.statements()[edge.to];
+    SyncPoint sync{sync_gap(s, t), {}, scope_};
+    sync.where = team_.where(sync.gap, static_cast<int>(PointKind::Sync), t.where.role);
+    for (Scope scope : meeting_scopes(s, t)) {
+      sync.scope = scope;
+      plan_.syncs.push_back(sync);
+      TILEWRIGHT_TRY(rest, flow_.not_kept(edge, plan_));
+      TILEWRIGHT_TRY(kept, flow_.is_empty(rest));
+      if (kept) return Ok{};
+      left = std::move(rest);
+      plan_.syncs.pop_back();
+    }
+    return refuse(edge, "their agents do not meet between them", left);
+  }
+
+  Result<Ok> place_signal(const Edge& edge, const Set& left) {
+    const Statement& s = flow_.statements()[edge.from];
+    const Statement& t = flow_.statements()[edge.to];
+    SignalPoint signal{signal_gap(edge.from, t.where), {}, name_of(edge), s.item};
+    signal.where = team_.where(signal.gap, static_cast<int>(PointKind::Signal), s.where.role);
+    const Where told = signal.where;
+    const Gap gap = wait_gap(told, edge.to);
+    plan_.signals.push_back(std::move(signal));
+    TILEWRIGHT_CHECK_OK(
+        add_wait(edge, plan_.first_signal + plan_.signals.size() - 1, told, gap, left));
+    // By the order of the text everything comes to an end.
+    const WaitPoint& wait = plan_.waits.back();
+    const std::vector<std::string>& dims = wait.awaits.space().dims;
+    const Set early({team_.params(), dims},
+                    both(wait.awaits.pieces(), team_.precedes(told, kFrom, wait.where, kAt)));
+    TILEWRIGHT_TRY(late, poly::subtract(polyhedra_, wait.awaits, early));
+    TILEWRIGHT_TRY(in_time, flow_.is_empty(late));
+    if (!in_time) return refuse(edge, "no place between them is of both roles alone", late);
+    TILEWRIGHT_TRY(rest, flow_.not_kept(edge, plan_));
+    TILEWRIGHT_TRY(kept, flow_.is_empty(rest));
+    if (!kept) return refuse(edge, "no wait between them is for it alone", rest);
+    return Ok{};
+  }
+
+  // After the memory, and whether it holds something then or may be used again.
+  std::string name_of(const Edge& edge) const {
+    for (const Access& a : flow_.statements()[edge.from].accesses)
+      for (const Access& b : flow_.statements()[edge.to].accesses)
+        if (a.buffer == b.buffer && (a.writes || b.writes))
+          return std::string(a.buffer.text()) + (edge.seen ? "_full" : "_empty");
+    return "turn";
+  }
+
   Result<Ok> place_fences() {
     for (const Edge* edge : in_order(EdgeKind::Visibility)) {
-      TILEWRIGHT_TRY(left, flow_.not_visible(*edge, fences_, syncs_));
+      TILEWRIGHT_TRY(left, flow_.not_kept(*edge, plan_));
       TILEWRIGHT_TRY(none, flow_.is_empty(left));
       if (none) continue;
       const Item& operation = *flow_.statements()[edge->to].item;
       SyncPoint fence{{operation.parent, operation.arm, operation.index}, {}, scope_};
-      fence.where = team_.where(fence.gap, static_cast<int>(PointKind::Fence));
-      fences_.push_back(std::move(fence));
-      TILEWRIGHT_TRY(rest, flow_.not_visible(*edge, fences_, syncs_));
+      fence.where = team_.where(fence.gap, static_cast<int>(PointKind::Fence), operation.role);
+      plan_.fences.push_back(std::move(fence));
+      TILEWRIGHT_TRY(rest, flow_.not_kept(*edge, plan_));
       TILEWRIGHT_TRY(all, flow_.is_empty(rest));
       if (!all)
         return refuse(*edge, "no fence between them is by an agent that knows of the write", rest);
@@ -213,7 +292,7 @@ class Synchroniser {
 
   Result<bool> all_kept() const {
     for (const Edge& edge : edges_) {
-      auto left = uncovered(edge);
+      auto left = flow_.not_kept(edge, plan_);
       if (!left.ok()) return false;  // past the limit of work: not known to be kept
       TILEWRIGHT_TRY(none, flow_.is_empty(*left));
       if (!none) return false;
@@ -235,9 +314,9 @@ class Synchroniser {
   }
 
   Result<Ok> drop_implied() {
-    TILEWRIGHT_CHECK_OK(drop_implied(fences_));
-    TILEWRIGHT_CHECK_OK(drop_implied(syncs_));
-    return drop_implied(waits_);
+    TILEWRIGHT_CHECK_OK(drop_implied(plan_.fences));
+    TILEWRIGHT_CHECK_OK(drop_implied(plan_.syncs));
+    return drop_implied(plan_.waits);
   }
 
   const Team& team_;
@@ -245,21 +324,20 @@ class Synchroniser {
   ValueFlow flow_;
   Scope scope_;
   std::vector<Edge> edges_;
-  std::vector<WaitPoint> waits_;
-  std::vector<SyncPoint> syncs_;
-  std::vector<SyncPoint> fences_;
+  SyncPlan plan_;
 };
 
 // Each team of a Program: the agents of a block or core, or of a launch or a member of a set that has none.
 class Teams {
  public:
   Teams(ir::Context& context, poly::Context& polyhedra, const program::Program& program,
-        Tells tells)
+        Tells tells, const std::vector<RoleOrder>& orders)
       : context_(context),
         polyhedra_(polyhedra),
         program_(program),
         names_(program),
-        tells_(tells) {}
+        tells_(tells),
+        orders_(orders) {}
 
   Result<Stmt> run(Stmt stmt, std::vector<Stmt> outer) {
     const auto* bind = stmt.as<program::Bind>();
@@ -298,7 +376,7 @@ class Teams {
   Result<Stmt> team(Stmt body, const std::vector<Stmt>& outer, Scope scope) {
     const Team team(context_, program_, body, outer);
     if (!team.has_agents() && !team.has_async()) return body;
-    TILEWRIGHT_TRY(plan, Synchroniser(team, polyhedra_, scope).run());
+    TILEWRIGHT_TRY(plan, Synchroniser(context_, team, polyhedra_, scope, tells_, orders_).run());
     return SyncEmitter(context_, polyhedra_, team, plan, tells_, names_).run();
   }
 
@@ -307,14 +385,16 @@ class Teams {
   const program::Program& program_;
   FreshNames names_;
   Tells tells_;
+  const std::vector<RoleOrder>& orders_;
 };
 
 }  // namespace
 
 Result<program::Program> synchronise(ir::Context& context, poly::Context& polyhedra,
-                                     const program::Program& program, Tells tells) {
+                                     const program::Program& program, Tells tells,
+                                     const std::vector<RoleOrder>& orders) {
   program::Program out = program;
-  TILEWRIGHT_TRY(body, Teams(context, polyhedra, program, tells).run(program.body, {}));
+  TILEWRIGHT_TRY(body, Teams(context, polyhedra, program, tells, orders).run(program.body, {}));
   out.body = body;
   return out;
 }

@@ -21,6 +21,8 @@
 // one of its waits (tests/laws/synchronise_test.cpp).
 #pragma once
 
+#include <vector>
+
 #include "frontend/base/result.h"
 #include "lowering/program/program.h"
 #include "schedules/polyhedra/context.h"
@@ -34,9 +36,19 @@ enum class Tells : std::uint8_t {
   Tokens  // one object for each operation in flight
 };
 
+// `order c.ko: before before after by distance` of roles: iteration k of a loop, named by its variable in the Program,
+// ends for one role before iteration k + distance begins for the other.
+struct RoleOrder {
+  Symbol loop;
+  Symbol before;
+  Symbol after;
+  std::int64_t distance = 0;
+};
+
 // Asynchronous operations of `program` are `start PROXY group` without `commit`, and it has no waits,
 // signals, syncs, fences or objects. Fails with E0361 for an edge that cannot be kept.
 Result<program::Program> synchronise(ir::Context& context, poly::Context& polyhedra,
-                                     const program::Program& program, Tells tells);
+                                     const program::Program& program, Tells tells,
+                                     const std::vector<RoleOrder>& orders = {});
 
 }  // namespace tilewright::build

@@ -43,10 +43,14 @@ Team::Team(ir::Context& context, const program::Program& program, Stmt body,
   // Buffers on which there can be an edge: written here, and reached by operations or by several agents.
   std::unordered_set<Symbol> written;
   std::unordered_set<Symbol> reached;
+  std::unordered_map<Symbol, Symbol> roles;  // one that reaches a buffer
   Statement all;
   for_leaves(root_, [&](const Item& leaf) { own_accesses(leaf, all); });
   for (const Access& access : all.accesses) {
     if (access.writes) written.insert(access.buffer);
+    const Symbol role = access.where.role;
+    if (!(roles.try_emplace(access.buffer, role).first->second == role))
+      reached.insert(access.buffer);
     const Item* alloc = alloc_of(access.buffer);
     for (const auto& [around, arm] : access.where.chain) {
       if (around->is_async()) reached.insert(access.buffer);
@@ -70,6 +74,9 @@ void Team::grow(Item& item, Stmt body, int arm) {
     child->parent = &item;
     child->arm = arm;
     child->index = item.arms[static_cast<std::size_t>(arm)].size();
+    const auto* role = stmt.as<program::Role>();
+    child->role = role ? role->name : item.role;
+    if (child->is_marker()) note_role(*child);
     note(*child);
     const std::vector<Stmt> inside = bodies(stmt);
     child->arms.resize(inside.size());
@@ -77,6 +84,32 @@ void Team::grow(Item& item, Stmt body, int arm) {
     item.arms[static_cast<std::size_t>(arm)].push_back(std::move(child));
     for (std::size_t i = 0; i < inside.size(); ++i) grow(made, inside[i], static_cast<int>(i));
   }
+}
+
+void Team::note_role(const Item& item) {
+  if (item.stmt.as<program::Concurrent>() && !item.role.valid()) {
+    is_split_once_ = is_split_once_ && !split_;
+    split_ = &item;
+  }
+  const auto* role = item.stmt.as<program::Role>();
+  if (!role || find_role(role->name)) return;
+  roles_.push_back(role);
+  has_agents_ = true;
+}
+
+const program::Role* Team::find_role(Symbol name) const {
+  for (const program::Role* role : roles_)
+    if (role->name == name) return role;
+  return nullptr;
+}
+
+const Item* Team::find_loop(Symbol var) const {
+  const Item* out = nullptr;
+  for_leaves(root_, [&](const Item& item) {
+    const auto* loop = item.stmt.as<program::For>();
+    if (loop && loop->var == var) out = &item;
+  });
+  return out;
 }
 
 void Team::note(const Item& item) {
@@ -112,11 +145,16 @@ Expr Team::written_out(Expr expr) const {
   return lets_.empty() ? expr : ir::substitute(context_, expr, lets_);
 }
 
-Where Team::where(const Item& item) const {
+// A role is one agent, whatever agents another role is split into where it stands.
+Where Team::where(const Item& item, Symbol role) const {
   Where out;
+  out.role = role;
+  const auto is_others = [&](const Item& around) {
+    return around.bind() && around.role.valid() && !(around.role == role);
+  };
   for (const Item* at = &item; at->parent; at = at->parent) {
     out.path.push_back(at->arm * kArm + 2 * static_cast<int>(at->index) + 1);
-    if (at->parent->stmt) out.chain.emplace_back(at->parent, at->arm);
+    if (at->parent->stmt && !is_others(*at->parent)) out.chain.emplace_back(at->parent, at->arm);
   }
   std::reverse(out.path.begin(), out.path.end());
   std::reverse(out.chain.begin(), out.chain.end());
@@ -125,12 +163,14 @@ Where Team::where(const Item& item) const {
   return out;
 }
 
-Where Team::where(const Gap& gap, int rank) const {
+Where Team::where(const Gap& gap, int rank, Symbol role) const {
   Where out;
+  out.role = role;
   if (gap.owner->stmt) {
-    out = where(*gap.owner);
-    out.chain.emplace_back(gap.owner, gap.arm);
-    if (gap.owner->is_loop() || gap.owner->bind()) out.loops.push_back(gap.owner);
+    out = where(*gap.owner, role);
+    const bool others = gap.owner->bind() && gap.owner->role.valid() && !(gap.owner->role == role);
+    if (!others) out.chain.emplace_back(gap.owner, gap.arm);
+    if (gap.owner->is_loop() || (gap.owner->bind() && !others)) out.loops.push_back(gap.owner);
   }
   out.path.push_back(gap.arm * kArm + 2 * static_cast<int>(gap.index));
   out.path.push_back(rank);
@@ -297,8 +337,8 @@ poly::Set Team::facts() const {
 
 std::vector<const Item*> common_loops(const Where& a, const Where& b) {
   std::vector<const Item*> out;
-  for (std::size_t i = 0; i < a.loops.size() && i < b.loops.size() && a.loops[i] == b.loops[i]; ++i)
-    out.push_back(a.loops[i]);
+  for (const Item* loop : a.loops)
+    if (std::find(b.loops.begin(), b.loops.end(), loop) != b.loops.end()) out.push_back(loop);
   return out;
 }
 
@@ -328,7 +368,7 @@ bool Team::is_uniform(Expr expr) const {
 }
 
 bool Team::is_uniform(const Gap& gap) const {
-  for (const auto& [item, arm] : where(gap, 0).chain) {
+  for (const auto& [item, arm] : where(gap, 0, gap.owner->role).chain) {
     if (const auto* loop = item->stmt.as<program::For>())
       if (!is_uniform(loop->lower) || !is_uniform(loop->upper)) return false;
     if (const auto* branch = item->stmt.as<program::If>())
@@ -342,6 +382,20 @@ bool Team::holds_async(const Item& item) const {
   for (const auto& arm : item.arms)
     for (const auto& child : arm)
       if (holds_async(*child)) return true;
+  return false;
+}
+
+bool Team::holds_others(const Item& item, Symbol role) const {
+  if (item.arms.empty() || item.is_async()) return !(item.role == role);
+  for (const auto& arm : item.arms)
+    for (const auto& child : arm)
+      if (holds_others(*child, role)) return true;
+  return false;
+}
+
+bool Team::depends_on_agent(Expr expr) const {
+  for (Symbol var : ir::free_vars(written_out(expr)))
+    if (agents_.contains(var)) return true;
   return false;
 }
 
@@ -402,7 +456,8 @@ bool Team::is_atom(const Item& item) const {
   std::size_t touching = 0;
   bool writes = false;
   for_leaves(item, [&](const Item& leaf) {
-    splits = splits || leaf.is_async() || leaf.bind() || leaf.stmt.as<program::Alloc>();
+    splits = splits || leaf.is_async() || leaf.bind() || leaf.stmt.as<program::Alloc>() ||
+             leaf.is_marker();
     Statement own;
     own_accesses(leaf, own);
     bool touches = false;
@@ -418,7 +473,7 @@ bool Team::is_atom(const Item& item) const {
 
 void Team::collect(const Item& item) {
   const auto add = [&](const Item& at, bool whole) {
-    Statement statement{&at, where(at), at.is_async(), {}};
+    Statement statement{&at, where(at), at.is_async(), {}, {}};
     if (whole) {
       add_accesses(at, statement);
     } else {

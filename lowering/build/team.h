@@ -29,11 +29,16 @@ struct Item {
   const Item* parent = nullptr;
   int arm = 0;  // which body of the parent
   std::size_t index = 0;  // in that body
+  Symbol role;  // that executes it; none: the agents of the team
   std::vector<std::vector<std::unique_ptr<Item>>> arms;
 
   bool is_loop() const { return stmt && stmt.as<program::For>(); }
   const program::Bind* bind() const { return stmt ? stmt.as<program::Bind>() : nullptr; }
   bool is_async() const { return stmt && stmt.as<program::Async>(); }
+  // Says who executes what stands in it.
+  bool is_marker() const {
+    return stmt && (stmt.as<program::Concurrent>() || stmt.as<program::Role>());
+  }
 };
 
 // Before the child of that number; after the last one for their number.
@@ -51,6 +56,7 @@ struct Where {
   std::vector<std::pair<const Item*, int>>
       chain;  // what it stands in, outermost first, with the body
   std::vector<const Item*> loops;  // of these the loops and the splits into agents
+  Symbol role;  // who executes it; the splits of other roles around it are not in chain and loops
 };
 
 struct Access {
@@ -64,10 +70,12 @@ struct Access {
 // What is ordered as a whole: an asynchronous operation; a store with the loops around it alone; loops that
 // write nothing that others see.
 struct Statement {
-  const Item* item = nullptr;  // null: the end of a memory or of the team
+  const Item* item = nullptr;  // null: a gap
   Where where;
   bool is_async = false;
   std::vector<Access> accesses;
+  Gap gap =
+      {};  // without an item: the end of a memory or of the team, or where an iteration begins or ends
 };
 
 class Team {
@@ -80,10 +88,18 @@ class Team {
   const std::vector<Statement>& statements() const { return statements_; }
   bool has_agents() const { return has_agents_; }
   bool has_async() const { return has_async_; }
+  // The roles, in the order of their first statements; the first statement of each that names it.
+  const std::vector<const program::Role*>& roles() const { return roles_; }
+  const program::Role* find_role(Symbol name) const;
+  // What holds all roles.
+  const Item* split() const { return split_; }
+  bool is_split_once() const { return is_split_once_; }
+  // A loop by its variable; null: the team has none.
+  const Item* find_loop(Symbol var) const;
 
-  Where where(const Item& item) const;
-  // `rank` orders what stands in one gap.
-  Where where(const Gap& gap, int rank) const;
+  Where where(const Item& item) const { return where(item, item.role); }
+  // `rank` orders what stands in one gap. `role`: who executes it.
+  Where where(const Gap& gap, int rank, Symbol role) const;
   // The alloc inside of the team that holds a buffer; null: it comes from outside.
   const Item* alloc_of(Symbol buffer) const;
   bool is_private_space(Symbol buffer) const;  // registers and stack have no proxies
@@ -114,9 +130,14 @@ class Team {
   // Executed by all agents of the team or none: no bound or guard around it depends on the agent or on data.
   bool is_uniform(const Gap& gap) const;
   bool holds_async(const Item& item) const;
+  // Whether something in it is executed by another role.
+  bool holds_others(const Item& item, Symbol role) const;
+  bool depends_on_agent(Expr expr) const;
 
  private:
+  Where where(const Item& item, Symbol role) const;
   void grow(Item& item, Stmt body, int arm);
+  void note_role(const Item& item);
   void note(const Item& item);
   bool is_atom(const Item& item) const;
   void collect(const Item& item);
@@ -137,6 +158,9 @@ class Team {
   ir::Substitution lets_;
   std::unordered_map<Symbol, const Item*> allocs_;
   std::unordered_set<Symbol> shared_;  // buffers on which there may be an edge
+  std::vector<const program::Role*> roles_;
+  const Item* split_ = nullptr;
+  bool is_split_once_ = true;
   bool has_agents_ = false;
   bool has_async_ = false;
   std::vector<Statement> statements_;

@@ -16,53 +16,30 @@ AffineExpr var(const Item& loop, std::string_view suffix) {
   return AffineExpr::variable(Team::name(loop, suffix));
 }
 
-BasicSet joined(const BasicSet& a, const BasicSet& b) {
-  BasicSet out = a;
-  out.equalities.insert(out.equalities.end(), b.equalities.begin(), b.equalities.end());
-  out.inequalities.insert(out.inequalities.end(), b.inequalities.begin(), b.inequalities.end());
-  return out;
-}
-
 std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
 
-bool is_around(const Item* item, const Where& where) {
-  return std::any_of(where.chain.begin(), where.chain.end(),
-                     [&](const auto& c) { return c.first == item; });
-}
-
 }  // namespace
 
-std::vector<BasicSet> both(const std::vector<BasicSet>& a, const std::vector<BasicSet>& b) {
-  std::vector<BasicSet> out;
-  for (const BasicSet& x : a)
-    for (const BasicSet& y : b) out.push_back(joined(x, y));
-  return out;
-}
-
-std::vector<const Item*> ValueFlow::serial(const std::vector<const Item*>& loops) {
-  std::vector<const Item*> out;
-  for (const Item* loop : loops)
-    if (!loop->bind()) out.push_back(loop);
-  return out;
-}
-
-ValueFlow::ValueFlow(const Team& team, poly::Context& polyhedra)
+ValueFlow::ValueFlow(const Team& team, poly::Context& polyhedra,
+                     const std::vector<RoleOrder>& orders)
     : team_(team), polyhedra_(polyhedra), statements_(team.statements()) {
   first_end_ = statements_.size();
   add_ends();
+  first_order_ = statements_.size();
+  add_orders(orders);
 }
 
 // An operation must be known to be done when a memory that it uses ends, and when the team ends: for the agent
-// that started it.
+// that started it, or, where the memory is one for several roles, when these have joined.
 void ValueFlow::add_ends() {
   std::vector<Gap> gaps;
   const auto add = [&](const Item* owner, const Statement& op) {
     // Inside the innermost split into agents that the operation stands in.
     for (const auto& [around, arm] : op.where.chain)
-      if (around->bind() &&
+      if (around->bind() && owner->role == op.where.role &&
           (!owner->stmt || is_around(owner, team_.where(*around)) || around == owner))
         owner = around;
     // Memories that end together.
@@ -82,11 +59,36 @@ void ValueFlow::add_ends() {
   }
   // Inner ends come first in the text.
   std::sort(gaps.begin(), gaps.end(), [&](const Gap& a, const Gap& b) {
-    return team_.where(a, 0).path < team_.where(b, 0).path;
+    return team_.where(a, 0, {}).path < team_.where(b, 0, {}).path;
   });
-  for (const Gap& gap : gaps) {
-    statements_.push_back({nullptr, team_.where(gap, 0), false, {}});
-    ends_.push_back(gap);
+  for (const Gap& gap : gaps)
+    statements_.push_back({nullptr, team_.where(gap, 0, gap.owner->role), false, {}, gap});
+}
+
+// Iteration k of one role ends before iteration k + distance of another begins.
+void ValueFlow::add_orders(const std::vector<RoleOrder>& orders) {
+  for (const RoleOrder& order : orders) {
+    const Item* loop = team_.find_loop(order.loop);
+    if (!loop) continue;
+    // Before and after all that stands in the gap.
+    const auto add = [&](Symbol role, std::size_t index, int rank) {
+      const Gap gap{loop, 0, index};
+      statements_.push_back({nullptr, team_.where(gap, rank, role), false, {}, gap});
+    };
+    add(order.before, loop->arms[0].size(), -1);
+    add(order.after, 0, static_cast<int>(PointKind::Fence) + 1);
+    const std::size_t to = statements_.size() - 1;
+    const Where& s = statements_[to - 1].where;
+    const Where& t = statements_[to].where;
+    BasicSet set;
+    (void)team_.constrain(s, kFrom, set);
+    (void)team_.constrain(t, kTo, set);
+    for (const Item* around : common_loops(s, t))
+      set.equal(var(*around, kTo),
+                var(*around, kFrom) + AffineExpr(around == loop ? order.distance : 0));
+    orders_.push_back(
+        {EdgeKind::Order, false, to - 1, to,
+         Set({team_.params(), team_.names(s.loops, kFrom) + team_.names(t.loops, kTo)}, set)});
   }
 }
 
@@ -138,13 +140,13 @@ Result<Set> ValueFlow::ends_before(const Statement& s, const Statement& end) con
   return Set({team_.params(), dims}, set);
 }
 
-Result<Set> ValueFlow::pairs(const Statement& s, const Statement& t, bool writes_only,
+Result<Set> ValueFlow::pairs(const Statement& s, const Statement& t, Conflict conflict,
                              bool other_agents) const {
   const std::vector<std::string> dims =
       team_.names(s.where.loops, kFrom) + team_.names(t.where.loops, kTo);
   Set out({team_.params(), dims});
   std::vector<BasicSet> order = team_.precedes(s.where, kFrom, t.where, kTo);
-  if (other_agents) {
+  if (other_agents && s.where.role == t.where.role) {
     std::vector<BasicSet> differ;
     for (const Item* loop : common_loops(s.where, t.where)) {
       if (!loop->bind()) continue;
@@ -157,8 +159,12 @@ Result<Set> ValueFlow::pairs(const Statement& s, const Statement& t, bool writes
   std::vector<Set> seen;
   for (const Access& a : s.accesses) {
     for (const Access& b : t.accesses) {
-      if (!(a.buffer == b.buffer) || (!a.writes && (writes_only || !b.writes))) continue;
-      if (writes_only && team_.is_private_space(a.buffer)) continue;
+      if (!(a.buffer == b.buffer)) continue;
+      const bool flow = a.writes && !b.writes;
+      if (conflict == Conflict::Flow    ? !flow
+          : conflict == Conflict::Reuse ? flow || !b.writes
+                                        : !a.writes || team_.is_private_space(a.buffer))
+        continue;
       BasicSet base;
       (void)team_.constrain(a.where, kFrom, base);
       (void)team_.constrain(b.where, kTo, base);
@@ -182,152 +188,101 @@ Result<Set> ValueFlow::pairs(const Statement& s, const Statement& t, bool writes
 
 Result<std::vector<Edge>> ValueFlow::edges() const {
   std::vector<Edge> out;
-  const auto add = [&](EdgeKind kind, std::size_t from, std::size_t to,
+  const auto add = [&](EdgeKind kind, bool seen, std::size_t from, std::size_t to,
                        Result<Set> found) -> Result<Ok> {
     if (!found.ok()) return std::move(found).failure();
     TILEWRIGHT_TRY(empty, is_empty(*found));
-    if (!empty) out.push_back({kind, from, to, std::move(*found)});
+    if (!empty) out.push_back({kind, seen, from, to, std::move(*found)});
     return Ok{};
   };
-  for (std::size_t to = 0; to < statements_.size(); ++to) {
+  for (std::size_t to = 0; to < first_order_; ++to) {
     for (std::size_t from = 0; from < first_end_; ++from) {
       const Statement& s = statements_[from];
       const Statement& t = statements_[to];
       if (is_end(to)) {
-        if (s.is_async) TILEWRIGHT_CHECK_OK(add(EdgeKind::Completion, from, to, ends_before(s, t)));
+        if (s.is_async)
+          TILEWRIGHT_CHECK_OK(add(EdgeKind::Completion, false, from, to, ends_before(s, t)));
         continue;
       }
-      if (s.is_async) {
-        TILEWRIGHT_CHECK_OK(add(EdgeKind::Completion, from, to, pairs(s, t, false, false)));
-        continue;
-      }
-      TILEWRIGHT_CHECK_OK(add(EdgeKind::Order, from, to, pairs(s, t, false, true)));
-      if (t.is_async)
-        TILEWRIGHT_CHECK_OK(add(EdgeKind::Visibility, from, to, pairs(s, t, true, false)));
+      const EdgeKind kind = s.is_async ? EdgeKind::Completion : EdgeKind::Order;
+      for (const Conflict conflict : {Conflict::Flow, Conflict::Reuse})
+        TILEWRIGHT_CHECK_OK(
+            add(kind, conflict == Conflict::Flow, from, to, pairs(s, t, conflict, !s.is_async)));
+      if (t.is_async && !s.is_async)
+        TILEWRIGHT_CHECK_OK(
+            add(EdgeKind::Visibility, true, from, to, pairs(s, t, Conflict::Written, false)));
     }
   }
+  for (const Edge& order : orders_)
+    TILEWRIGHT_CHECK_OK(add(EdgeKind::Order, false, order.from, order.to,
+                            poly::intersect_params(polyhedra_, order.pairs, team_.facts())));
   return out;
 }
 
-// The instances of a point that are sure to be executed. Where a bound or guard around it is not quasi-affine,
-// those that an end of the edge stands in too.
-std::vector<BasicSet> ValueFlow::executed(const Where& point, std::string_view suffix,
-                                          const Where& s, const Where& t) const {
-  BasicSet set;
-  bool exact = true;
-  for (const auto& [item, arm] : point.chain)
-    if (!item->bind()) exact = team_.constrain_by(*item, arm, suffix, set) && exact;
-  if (exact) return {set};
-  std::vector<BasicSet> out;
-  const auto with = [&](const Where& end, std::string_view end_suffix) {
-    for (const auto& [item, arm] : point.chain)
-      if (!is_around(item, end)) return;
-    BasicSet same = set;
-    for (const Item* loop : serial(point.loops))
-      same.equal(var(*loop, suffix), var(*loop, end_suffix));
-    out.push_back(std::move(same));
-  };
-  if (&s != &t) with(s, kFrom);
-  with(t, kTo);
-  return out;
+Result<Set> ValueFlow::not_kept(const Edge& edge, const SyncPlan& plan) const {
+  switch (edge.kind) {
+    case EdgeKind::Completion: return not_awaited(edge, plan);
+    case EdgeKind::Order: return not_ordered(edge, plan);
+    case EdgeKind::Visibility: return not_visible(edge, plan);
+  }
+  __builtin_unreachable();
 }
 
-Result<Set> ValueFlow::minus(const Edge& edge, const std::vector<const Item*>& loops,
-                             const std::vector<const Item*>& others,
-                             const std::vector<BasicSet>& covered, Set left) const {
-  if (covered.empty()) return left;
-  const std::vector<std::string>& dims = edge.pairs.space().dims;
-  const Set full({team_.params(), dims + team_.names(loops, kAt) + team_.names(others, kOther)},
-                 covered);
-  TILEWRIGHT_TRY(kept, keep(full, dims));
-  TILEWRIGHT_TRY(rest, poly::subtract(polyhedra_, left, kept));
-  return rest;
-}
-
-Result<Set> ValueFlow::not_awaited(const Edge& edge, const std::vector<WaitPoint>& waits,
-                                   const std::vector<SyncPoint>& syncs) const {
-  const Where& t = statements_[edge.to].where;
+Result<Set> ValueFlow::not_awaited(const Edge& edge, const SyncPlan& plan) const {
+  const Statement& t = statements_[edge.to];
+  const Known known(team_, polyhedra_, statements_, plan);
   Set left = edge.pairs;
-  for (const WaitPoint& wait : waits) {
-    if (wait.operation != edge.from) continue;
-    std::vector<BasicSet> order = team_.precedes(wait.where, kAt, t, kTo);
-    if (edge.to >= first_end_ && wait.gap == ends_[edge.to - first_end_]) {
+  for (const WaitPoint& wait : plan.waits) {
+    if (wait.source != edge.from) continue;
+    if (is_end(edge.to) && wait.gap == t.gap && wait.where.role == t.where.role) {
       BasicSet same;
-      for (const Item* loop : serial(t.loops)) same.equal(var(*loop, kAt), var(*loop, kTo));
-      order.push_back(std::move(same));
+      for (const Item* loop : t.where.loops) same.equal(var(*loop, kAt), var(*loop, kTo));
+      const std::vector<std::string>& dims = edge.pairs.space().dims;
+      const Set full({team_.params(), dims + team_.names(wait.where.loops, kAt)},
+                     both(wait.awaits.pieces(), {same}));
+      TILEWRIGHT_TRY(kept, keep(full, dims));
+      TILEWRIGHT_TRY(rest, poly::subtract(polyhedra_, left, kept));
+      left = std::move(rest);
     }
-    BasicSet agents;
-    for (const Item* loop : common_loops(wait.where, t))
-      if (loop->bind()) agents.equal(var(*loop, kAt), var(*loop, kTo));
-    TILEWRIGHT_TRY(rest, minus(edge, wait.where.loops, {},
-                               both(both(wait.awaits.pieces(), order), {agents}), std::move(left)));
-    left = std::move(rest);
-    // Another agent waited and then met this one.
-    for (const SyncPoint& sync : syncs) {
-      BasicSet group;
-      for (const Item* loop : common_loops(wait.where, t))
-        if (loop->bind() && loop->bind()->scope >= sync.scope)
-          group.equal(var(*loop, kAt), var(*loop, kTo));
-      const std::vector<BasicSet> between =
-          both(both(team_.precedes(wait.where, kAt, sync.where, kOther),
-                    team_.precedes(sync.where, kOther, t, kTo)),
-               executed(sync.where, kOther, t, t));
-      TILEWRIGHT_TRY(less,
-                     minus(edge, wait.where.loops, serial(sync.where.loops),
-                           both(both(wait.awaits.pieces(), between), {group}), std::move(left)));
-      left = std::move(less);
-    }
-  }
-  return left;
-}
-
-Result<Set> ValueFlow::not_ordered(const Edge& edge, const std::vector<SyncPoint>& syncs) const {
-  const Where& s = statements_[edge.from].where;
-  const Where& t = statements_[edge.to].where;
-  Set left = edge.pairs;
-  for (const SyncPoint& sync : syncs) {
-    BasicSet group;
-    for (const Item* loop : common_loops(s, t))
-      if (loop->bind() && loop->bind()->scope >= sync.scope)
-        group.equal(var(*loop, kFrom), var(*loop, kTo));
-    const std::vector<BasicSet> between =
-        both(team_.precedes(s, kFrom, sync.where, kAt), team_.precedes(sync.where, kAt, t, kTo));
-    TILEWRIGHT_TRY(rest, minus(edge, serial(sync.where.loops), {},
-                               both(both(executed(sync.where, kAt, s, t), between), {group}),
-                               std::move(left)));
+    Question question{&wait.where,
+                      kAt,
+                      &t.where,
+                      kTo,
+                      edge.seen,
+                      wait.awaits.pieces(),
+                      team_.names(wait.where.loops, kAt),
+                      {{&t.where, kTo}}};
+    TILEWRIGHT_TRY(rest, known.without(question, std::move(left)));
     left = std::move(rest);
   }
   return left;
 }
 
-Result<Set> ValueFlow::not_visible(const Edge& edge, const std::vector<SyncPoint>& fences,
-                                   const std::vector<SyncPoint>& syncs) const {
+Result<Set> ValueFlow::not_ordered(const Edge& edge, const SyncPlan& plan) const {
   const Where& s = statements_[edge.from].where;
   const Where& t = statements_[edge.to].where;
+  const Question question{&s,        kFrom,        &t, kTo,
+                          edge.seen, {BasicSet()}, {}, {{&s, kFrom}, {&t, kTo}}};
+  return Known(team_, polyhedra_, statements_, plan).without(question, edge.pairs);
+}
+
+Result<Set> ValueFlow::not_visible(const Edge& edge, const SyncPlan& plan) const {
+  const Where& s = statements_[edge.from].where;
+  const Where& t = statements_[edge.to].where;
+  const Known known(team_, polyhedra_, statements_, plan);
   Set left = edge.pairs;
-  for (const SyncPoint& fence : fences) {
+  for (const SyncPoint& fence : plan.fences) {
     // By the agent of the operation, and by one that knows of the write.
-    BasicSet own;
-    for (const Item* loop : common_loops(fence.where, t))
-      if (loop->bind()) own.equal(var(*loop, kAt), var(*loop, kTo));
-    BasicSet alone;
-    for (const Item* loop : common_loops(s, t))
-      if (loop->bind()) alone.equal(var(*loop, kFrom), var(*loop, kTo));
-    const std::vector<BasicSet> after = both(
-        both(executed(fence.where, kAt, s, t), team_.precedes(fence.where, kAt, t, kTo)), {own});
-    TILEWRIGHT_TRY(rest,
-                   minus(edge, fence.where.loops, {},
-                         both(both(after, team_.precedes(s, kFrom, fence.where, kAt)), {alone}),
-                         std::move(left)));
+    const auto own = known.same_agent(fence.where, kAt, t, kTo);
+    if (!own || !(fence.where.role == t.role)) continue;
+    Question question{&s, kFrom, &fence.where, kAt, true, {}, {}, {{&s, kFrom}, {&t, kTo}}};
+    question.given = both(both(known.executed(fence.where, kAt, question.executed),
+                               team_.precedes(fence.where, kAt, t, kTo)),
+                          {*own});
+    question.dims = team_.names(fence.where.loops, kAt);
+    if (question.given.empty()) continue;
+    TILEWRIGHT_TRY(rest, known.without(question, std::move(left)));
     left = std::move(rest);
-    for (const SyncPoint& sync : syncs) {
-      const std::vector<BasicSet> before = both(
-          both(executed(sync.where, kOther, s, t), team_.precedes(s, kFrom, sync.where, kOther)),
-          team_.precedes(sync.where, kOther, fence.where, kAt));
-      TILEWRIGHT_TRY(less, minus(edge, fence.where.loops, serial(sync.where.loops),
-                                 both(after, before), std::move(left)));
-      left = std::move(less);
-    }
   }
   return left;
 }

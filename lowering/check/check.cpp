@@ -123,7 +123,7 @@ class Checker {
     for (const ir::TensorPart& output : algorithm_.output_tensors()) {
       ir::BoundedTensor& one = reference.at(output.name);
       const ir::BoundedTensor& other = rounded.at(output.name);
-      if (!ir::is_float(output.type)) continue;
+      if (!ir::holds_floats(output.type)) continue;
       for (std::size_t i = 0; i < one.bound.size(); ++i) {
         const double difference = std::abs(one.value.data[i].f - other.value.data[i].f);
         if (difference > one.bound[i] + other.bound[i]) {
@@ -255,7 +255,7 @@ class Checker {
   }
 
   void measure(const ir::BoundedTensor& reference, const ir::Tensor& got) {
-    const bool floating = ir::is_float(got.type);
+    const bool floating = ir::holds_floats(got.type);
     for (std::size_t i = 0; i < got.data.size(); ++i) {
       const double bound = reference.bound[i];
       if (std::isinf(bound)) {

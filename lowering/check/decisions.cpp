@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "lowering/program/split_complex.h"
+
 namespace tilewright::check {
 
 namespace {
@@ -120,7 +122,8 @@ std::vector<Step> Decisions::path(const Decision& decision) const {
 
 Decisions decisions_of(ir::Context& context, const program::Program& program) {
   Decisions out;
-  Collector(context, out).visit(program.body);
+  // A run is one of the parts of complex numbers.
+  Collector(context, out).visit(program::split_complex(context, program).body);
   return out;
 }
 

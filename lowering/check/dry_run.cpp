@@ -142,7 +142,7 @@ class Walker {
     std::int64_t args[2] = {0, 0};
     std::size_t count = 0;
     for (Expr arg : op.args) {
-      if (count == 2 || ir::is_float(arg.type())) return std::nullopt;
+      if (count == 2 || ir::holds_floats(arg.type())) return std::nullopt;
       const std::optional<std::int64_t> value = evaluate(arg);
       if (!value) return std::nullopt;
       args[count++] = *value;

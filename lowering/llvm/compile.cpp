@@ -27,6 +27,7 @@
 
 #include "lowering/llvm/entry_wall.h"
 #include "lowering/program/host_part.h"
+#include "lowering/program/split_complex.h"
 
 namespace tilewright::llvm_wall {
 
@@ -132,7 +133,8 @@ Result<Object> compile_function(ir::Context& context, const program::Dispatch& d
   module.setDataLayout(machine->createDataLayout());
   module.setPICLevel(llvm::PICLevel::BigPIC);
   const auto state_of = [&](const program::Program& program, const program::Contract& contract) {
-    return ModuleState{context, program, contract, target, llvm, module};
+    return ModuleState{context, program, program::split_complex(context, program), contract, target,
+                       llvm,    module};
   };
   ModuleState interface = state_of(dispatch.interface, dispatch.contract);
   std::vector<VariantStates> variants(dispatch.variants.size());

@@ -31,11 +31,6 @@ llvm::CmpInst::Predicate predicate(OpCode op, ScalarType type) {
   }
 }
 
-bool is_comparison(OpCode op) {
-  return op == OpCode::Eq || op == OpCode::Ne || op == OpCode::Lt || op == OpCode::Le ||
-         op == OpCode::Gt || op == OpCode::Ge;
-}
-
 bool keeps_grid(OpCode op) {
   switch (op) {
     case OpCode::Neg:

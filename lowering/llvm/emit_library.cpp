@@ -104,19 +104,27 @@ llvm::Function* make_kernel(ModuleState& state) {
   workers->addIncoming(b.getInt32(1), before);
   workers->addIncoming(count, with);
   emitter.bind(state.contract.workspace.workers, {b.CreateSExt(workers, b.getInt64Ty()), false});
+  auto part = state.parts.parameters.begin();
   for (const Parameter& parameter : program.parameters) {
-    Buffer buffer;
-    buffer.type = parameter.type;
-    buffer.base = kernel->getArg(arg);
+    llvm::Value* base = kernel->getArg(arg);
     kernel->addParamAttr(arg, llvm::Attribute::NoAlias);
     if (!parameter.is_output) kernel->addParamAttr(arg, llvm::Attribute::ReadOnly);
-    std::tie(buffer.scope, buffer.disjoint) = state.alias.at(parameter.name);
-    buffer.per_byte = ir::elements_per_byte(parameter.type);
-    buffer.strides = emitter.parameter_strides(parameter);
-    emitter.bind_buffer(parameter.name, std::move(buffer));
+    // Real and imaginary parts lie in turn.
+    const int parts = ir::scalars_of(parameter.type);
+    for (int p = 0; p < parts; ++p, ++part) {
+      Buffer buffer;
+      buffer.type = part->type;
+      buffer.base = p == 0 ? base
+                           : b.CreateConstGEP1_64(storage_type(c, part->type), base,
+                                                  static_cast<std::uint64_t>(p));
+      std::tie(buffer.scope, buffer.disjoint) = state.alias.at(part->name);
+      buffer.per_byte = ir::elements_per_byte(part->type);
+      buffer.strides = emitter.parameter_strides(*part, parts);
+      emitter.bind_buffer(part->name, std::move(buffer));
+    }
     ++arg;
   }
-  emitter.emit(program.body);
+  emitter.emit(state.parts.body);
   b.CreateRet(b.getInt32(0));
   return kernel;
 }

@@ -9,13 +9,15 @@
 
 namespace tilewright::llvm_wall {
 
-std::vector<LaneIndex> Emitter::parameter_strides(const program::Parameter& parameter) {
+std::vector<LaneIndex> Emitter::parameter_strides(const program::Parameter& parameter, int step) {
   std::vector<Expr> extents = parameter.shape;
   const int per_byte = ir::elements_per_byte(parameter.type);
   if (per_byte > 1 && extents.size() > 1)
     extents.back() = state_.context.mul(state_.context.ceil_div(extents.back(), per_byte),
                                         state_.context.index(per_byte));
-  return row_major(extents);
+  std::vector<LaneIndex> strides = row_major(extents);
+  for (LaneIndex& stride : strides) stride = scale(stride, {nullptr, step, nullptr});
+  return strides;
 }
 
 // `element` counts from the start of the buffer; it may be lanes. 8 / per_byte bits each.

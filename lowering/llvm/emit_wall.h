@@ -67,6 +67,7 @@ struct Buffer {
 struct ModuleState {
   ir::Context& context;
   const program::Program& program;
+  const program::Program parts;  // the same without complex types: what the kernel runs
   const program::Contract& contract;
   const TargetOptions& target;
   llvm::LLVMContext& llvm;
@@ -109,8 +110,8 @@ class Emitter {
   llvm::IRBuilder<>& builder() { return b_; }
   void bind(Symbol name, Value value, std::optional<LaneIndex> index = {});
   void bind_buffer(Symbol name, Buffer buffer) { buffers_[name] = std::move(buffer); }
-  // Row-major strides of a parameter, whose rows begin at a byte.
-  std::vector<LaneIndex> parameter_strides(const program::Parameter& parameter);
+  // Row-major strides of a parameter, whose rows begin at a byte; its elements lie `step` apart.
+  std::vector<LaneIndex> parameter_strides(const program::Parameter& parameter, int step);
   // Row-major strides of these uniform extents.
   std::vector<LaneIndex> row_major(std::span<const Expr> extents);
 

@@ -85,10 +85,10 @@ bool encloses(const Region& outer, const Region& inner) {
 // encloses the other: those may lie in the same bytes at different times.
 void ModuleState::build_alias_scopes() {
   std::vector<Region> regions;
-  for (const program::Parameter& parameter : program.parameters)
+  for (const program::Parameter& parameter : parts.parameters)
     regions.push_back({parameter.name, false, {}});
   std::vector<Symbol> around;
-  collect(program.body, around, regions);
+  collect(parts.body, around, regions);
   llvm::MDBuilder builder(llvm);
   llvm::MDNode* domain = builder.createAliasScopeDomain(llvm::StringRef(program.name.text()));
   std::vector<llvm::Metadata*> scopes;

@@ -5,6 +5,7 @@
 
 #include "frontend/ir/walk.h"
 #include "lowering/program/places.h"
+#include "lowering/program/split_complex.h"
 #include "runtime/include/tilewright/runtime.h"
 
 namespace tilewright::program {
@@ -109,7 +110,13 @@ class CheckList {
     });
     add({CheckKind::Strides, p, -1, -1, 0, {}, false});
     add({CheckKind::Bytes, p, -1, -1, ir::size_bytes(parameter.type), {}, true});
-    add({CheckKind::Alignment, p, -1, -1, ir::size_bytes(parameter.type), {}, false});
+    add({CheckKind::Alignment,
+         p,
+         -1,
+         -1,
+         ir::size_bytes(ir::part_type(parameter.type)),
+         {},
+         false});
     if (parameter.is_output) add({CheckKind::Writable, p, -1, -1, 0, {}, false});
   }
 
@@ -330,8 +337,8 @@ std::string_view status_name(std::int32_t status) {
 Result<WorkspacePlan> derive_workspace(ir::Context& context, const Program& program) {
   WorkspacePlan out;
   out.workers = context.symbol("workers");
-  TILEWRIGHT_TRY(total,
-                 WorkspacePlanner(context, program, out).place(program.body, context.index(0)));
+  TILEWRIGHT_TRY(total, WorkspacePlanner(context, program, out)
+                            .place(split_complex(context, program).body, context.index(0)));
   out.total = total;
   return out;
 }

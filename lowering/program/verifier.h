@@ -83,6 +83,7 @@ class Verifier {
 
   void role(Stmt stmt, const Role& n);
   void intrinsics();
+  void no_complex(ScalarType type, const std::string& what);
   void plan();
   void place_of_statement(Stmt stmt);
   void scope_narrows(Scope scope, std::string_view what);

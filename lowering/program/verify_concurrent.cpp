@@ -13,6 +13,7 @@
 //               at least 0.
 //   roles       names are unique in their set; order edges point back; register buffers fit the budget.
 //   intrinsics  every operand is given once, with type, rank and constant lengths of the meaning.
+//   complex     no atomic, channel, operand of a call or placed buffer holds complex numbers, which are two reals.
 #include <algorithm>
 
 #include "frontend/base/format.h"
@@ -61,6 +62,13 @@ bool may_be_asynchronous(StmtKind kind) {
 
 void Verifier::report(Code code, std::string message, std::string remedy) {
   report({code, {}, std::move(message), std::move(remedy), {}, {}});
+}
+
+void Verifier::no_complex(ScalarType type, const std::string& what) {
+  if (!ir::is_complex(type)) return;
+  report(Code::OperandType,
+         what + " holds " + in_backticks(type_text(type)) + ", which is two numbers",
+         "write two of them, for the real and the imaginary parts");
 }
 
 void Verifier::place_of_statement(Stmt stmt) {
@@ -160,6 +168,7 @@ std::optional<Verifier::Placed> Verifier::placed(const Alloc& n) {
              "give the role more lanes or registers, or smaller tiles");
   }
   if (n.place < 0) return std::nullopt;
+  no_complex(n.type, in_backticks(n.buffer.text()) + " at a place of its own");
   std::int64_t size = 0;
   switch (n.space) {
     case Space::Tensor: size = (cells(n.extents, 1).value_or(0) * bits + 31) / 32; break;
@@ -230,6 +239,7 @@ void Verifier::operand(const Intrinsic& intrinsic, const TileNode& tile,
            shown + " holds " + in_backticks(type_text(type)) + ", " +
                in_backticks(tile.buffer.text()) + " " + in_backticks(type_text(buffer->type)),
            "use a buffer of the operand's type");
+  no_complex(type, shown);
   std::int64_t before = -1;
   bool ascending = tile.sliced.size() == tile.lengths.size();
   for (std::int64_t dim : tile.sliced) {
@@ -284,6 +294,7 @@ void Verifier::check(const Atomic& n) {
   writable(access(n.value, n.buffer, n.indices, n.value.type()), n.buffer);
   if (n.value.type() == ScalarType::Bool)
     report(Code::DeclaredType, "an atomic on `bool`", "use an integer");
+  no_complex(n.value.type(), "an atomic");
   origin(n.origin, n.point);
   if (n.old.valid() != static_cast<bool>(n.body))
     return report(Code::Malformed, "an atomic with a body but no name, or a name but no body",
@@ -393,6 +404,7 @@ void Verifier::check(const Object& n) {
     report(Code::Malformed, "a token with a count", "leave it out");
   }
   bind(n.name, "the object", span_);
+  if (n.object == ObjectKind::Channel) no_complex(n.type, "a channel");
   objects_[n.name] = {n.object, n.extents.size(), n.type};
   body(n.body);
   objects_.erase(n.name);

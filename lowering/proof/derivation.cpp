@@ -8,7 +8,9 @@
 namespace tilewright::proof {
 
 FactId Derivations::combine(Combination terms, bool is_step) {
-  return push({std::move(terms), false, 0, !is_step});
+  Combination expanded;
+  if (is_step || !expand(terms, expanded)) return push({std::move(terms), false, 0, false});
+  return push({std::move(expanded), false, 0, true});
 }
 
 FactId Derivations::squeeze(FactId at_least, FactId at_most) {
@@ -40,16 +42,14 @@ bool Derivations::is_used(const Branch& branch, FactId fact) const {
   return seen[fact];
 }
 
-// Replaces inline facts by what they were made of.
+// Replaces inline facts by what they were made of, which is no inline fact.
 bool Derivations::expand(const Combination& terms, Combination& out) const {
   for (const auto& [id, factor] : terms) {
     if (!facts_[id].is_inline) {
       if (!add_product(out[id], factor, 1)) return false;
       continue;
     }
-    Combination inner;
-    if (!expand(facts_[id].terms, inner)) return false;
-    for (const auto& [part, times] : inner) {
+    for (const auto& [part, times] : facts_[id].terms) {
       if (!add_product(out[part], factor, times)) return false;
     }
   }

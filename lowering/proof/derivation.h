@@ -40,7 +40,7 @@ class Derivations {
   // The facts of the conjunction are the first ones.
   explicit Derivations(std::size_t num_start) : facts_(num_start), num_start_(num_start) {}
 
-  // A combination that is a step of its own, or only a part of those that use it.
+  // A combination that is a step of its own, or, as long as its factors fit, a part of those that use it.
   FactId combine(Combination terms, bool is_step);
   FactId squeeze(FactId at_least, FactId at_most);
   FactId assume() { return push({}); }
@@ -57,7 +57,7 @@ class Derivations {
     bool is_squeeze = false;
     // Of a squeeze: the fact whose sign the equality has.
     FactId first = 0;
-    // Written as a part of what uses it.
+    // Written as a part of what uses it; made of facts that are not.
     bool is_inline = false;
   };
   struct Writer;

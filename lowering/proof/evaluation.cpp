@@ -183,8 +183,20 @@ Result<std::vector<Piece>> Evaluation::found(const Reader& reader, const Flow& f
     piece.value = tools_.algorithm.cell(reader.access.buffer, cell);
     out.push_back(std::move(piece));
   }
+  // What is a partial fold of its store may be a whole one here.
+  for (Piece& piece : out) TILEWRIGHT_CHECK_OK(recognise(piece));
   if (out.size() < 2) return out;
   return united(std::move(out));
+}
+
+Result<bool> Evaluation::same(Term a, Term b, const Set& where) {
+  if (a == b) return true;
+  Goal goal;
+  goal.where = where;
+  goal.left = a;
+  goal.right = b;
+  TILEWRIGHT_TRY(state, prove_as_is(goal));
+  return state == GoalState::Holds;
 }
 
 Result<std::vector<Situation>> Evaluation::situations(const Statement& one,

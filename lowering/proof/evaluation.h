@@ -52,6 +52,8 @@ class Evaluation {
   Result<std::vector<Piece>> found(const Reader& reader, const Flow& flow);
   Result<Term> term(const Piece& piece);
   Result<GoalState> prove(const Goal& goal);
+  // Equal at all of the points.
+  Result<bool> same(Term a, Term b, const poly::Set& where);
 
   // The cases of a right side. `stand_in`, where it gives a term for a read, is taken for what the read finds.
   using StandIn = std::function<Term(const Access& access, const Flow& flow)>;

@@ -77,7 +77,8 @@ Result<std::optional<FoldValue>> Evaluation::joined(const FoldValue& shape, std:
     TILEWRIGHT_TRY(none, empty(part.points));
     if (none) continue;
     if (!out.factor) out.factor = part.factor;
-    if (!(out.factor == part.factor)) return std::optional<FoldValue>();
+    TILEWRIGHT_TRY(one_factor, same(out.factor, part.factor, where));
+    if (!one_factor) return std::optional<FoldValue>();
     if (!out.is_maximum) {
       TILEWRIGHT_TRY(shared,
                      poly::intersect(tools_.polyhedra, out.points, part.points, tools_.limits));

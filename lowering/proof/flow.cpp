@@ -69,8 +69,8 @@ Result<std::vector<Source>> ValueFlow::latest(const Reader& reader, const Buffer
                                               const Candidate& candidate, const Set& points) const {
   const Statement& writer = statements_.list[candidate.writer];
   BasicSet link = candidate.condition;
-  for (std::size_t i = 0; i < buffer.num_loops; ++i)
-    link.equal(variable(writer.loops[i].name, kWriter), variable(reader.loops[i].name));
+  for (const Loop& loop : buffer.loops)
+    link.equal(variable(loop.name, kWriter), variable(loop.name));
   std::vector<AffineExpr> to;
   for (const Loop& loop : writer.loops) to.push_back(variable(loop.name, kWriter));
   for (std::size_t d = 0; d < writer.cell.size(); ++d)
@@ -88,6 +88,8 @@ Result<std::vector<Source>> ValueFlow::latest(const Reader& reader, const Buffer
   std::vector<std::size_t> order;
   for (const TimeStep& step : writer.time)
     if (step.loop >= 0) order.push_back(static_cast<std::size_t>(step.loop));
+  for (std::size_t loop = 0; loop < writer.loops.size(); ++loop)
+    if (writer.loops[loop].kind == program::LoopKind::Vector) order.push_back(loop);
   poly::MapSpace space{points.space().params, names(reader.loops), {}};
   for (std::size_t loop : order)
     space.out.push_back(writer.loops[loop].name + std::string(kWriter));
@@ -279,7 +281,9 @@ class Faults {
     for (std::size_t i = 0; i < shared && a.loops[i].name == b.loops[i].name; ++i) {
       const AffineExpr x = variable(a.loops[i].name, kFirst);
       const AffineExpr y = variable(b.loops[i].name, kSecond);
-      if (i >= buffer.num_loops && a.loops[i].kind == program::LoopKind::Parallel) {
+      const bool own = std::any_of(buffer.loops.begin(), buffer.loops.end(),
+                                   [&](const Loop& loop) { return loop.name == a.loops[i].name; });
+      if (!own && a.loops[i].kind == program::LoopKind::Parallel) {
         BasicSet less = same;
         BasicSet more = same;
         pieces.push_back(less.less(x, y));
@@ -295,6 +299,7 @@ class Faults {
     std::vector<BasicSet> pieces;
     for (std::size_t lane = 0; lane < one.loops.size(); ++lane) {
       if (one.loops[lane].kind != program::LoopKind::Vector) continue;
+      if (one.loops[lane].of_call) continue;
       BasicSet same;
       for (std::size_t i = 0; i < one.loops.size(); ++i) {
         if (one.loops[i].kind == program::LoopKind::Vector) continue;
@@ -323,8 +328,8 @@ class Faults {
     if (pairs.empty()) return Ok{};
     const Buffer& buffer = *statements_.find(name);
     BasicSet link;
-    for (std::size_t i = 0; i < buffer.num_loops; ++i)
-      link.equal(variable(a.loops[i].name, kFirst), variable(b.loops[i].name, kSecond));
+    for (const Loop& loop : buffer.loops)
+      link.equal(variable(loop.name, kFirst), variable(loop.name, kSecond));
     std::vector<AffineExpr> first;
     std::vector<AffineExpr> second;
     for (const Loop& loop : a.loops) first.push_back(variable(loop.name, kFirst));

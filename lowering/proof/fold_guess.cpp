@@ -326,7 +326,9 @@ Result<bool> FoldGuess::confirmed() {
       TILEWRIGHT_TRY(same, poly::is_equal(tools_.polyhedra, want, have, tools_.limits));
       if (!same) return false;
       TILEWRIGHT_TRY(nothing, poly::is_empty(tools_.polyhedra, want, tools_.limits));
-      if (!nothing && !(got->factor == guess.factor)) return false;
+      if (nothing) continue;
+      TILEWRIGHT_TRY(one_factor, evaluation_.same(got->factor, guess.factor, piece.where));
+      if (!one_factor) return false;
     }
   }
   return true;

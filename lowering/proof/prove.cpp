@@ -182,6 +182,13 @@ class Prover {
     const std::size_t before = out_.obligations.size();
     for (const Statement& one : statements_.list) {
       ir::walk(one.value, [&](Expr expr) {
+        if (expr.as<ir::Op>() && ir::is_float(expr.type()) &&
+            ir::type_info(expr.type()).mantissa_bits < widest_operation()) {
+          ++narrowed;
+          add(ObligationKind::Rounding, Verdict::Unknown, line(one.number),
+              "an operation in " + std::string(ir::type_text(expr.type())) +
+                  ", and the algorithm has wider ones");
+        }
         const auto* cast = expr.as<ir::Cast>();
         if (cast == nullptr || !ir::is_float(expr.type()) || !ir::is_float(cast->value.type()))
           return;
@@ -198,6 +205,18 @@ class Prover {
     }
     if (narrowed > 0 && out_.obligations.size() == before)
       add(ObligationKind::Rounding, Verdict::Proved, std::to_string(narrowed) + " conversions");
+  }
+
+  // Bits of the mantissa.
+  int widest_operation() const {
+    int widest = 0;
+    for (const ir::Equation& equation : algorithm_.equations)
+      ir::walk(equation.value, [&](Expr expr) {
+        const bool operation = expr.as<ir::Op>() || expr.as<ir::Fold>();
+        if (operation && ir::is_float(expr.type()))
+          widest = std::max(widest, ir::type_info(expr.type()).mantissa_bits);
+      });
+    return widest;
   }
 
   bool writes_cells_of(const Statement& one, ir::ScalarType type) {

@@ -9,6 +9,7 @@
 
 #include "frontend/ir/text.h"
 #include "frontend/ir/walk.h"
+#include "lowering/proof/call_values.h"
 #include "schedules/polyhedra/index.h"
 
 namespace tilewright::proof {
@@ -68,13 +69,13 @@ class Walk {
   }
 
   Result<Ok> add_buffer(Symbol name, ir::ScalarType type, std::span<const Expr> extents,
-                        Buffer::Kind kind) {
+                        Buffer::Kind kind, bool own_lanes = false) {
     Buffer buffer;
     buffer.name = name;
     buffer.type = type;
     buffer.kind = kind;
-    buffer.loops = loops_;
-    buffer.num_loops = loops_.size();
+    for (const Loop& loop : loops_)
+      if (own_lanes || loop.kind != LoopKind::Vector) buffer.loops.push_back(loop);
     Region region = region_;
     poly::Space space{params_, names(loops_)};
     for (std::size_t d = 0; d < extents.size(); ++d) {
@@ -123,6 +124,7 @@ class Walk {
       return add(stmt, store->buffer,
                  std::span<const Expr>(store->indices.begin(), store->indices.size()),
                  store->value);
+    if (const auto* call = stmt.as<program::Call>()) return call_of(stmt, *call);
     if (stmt.as<program::Prefetch>()) return Ok{};
     return refuse("the proof cannot follow `" + program::headline(stmt) + "` yet",
                   "state the Program for one thread of a host");
@@ -137,24 +139,19 @@ class Walk {
     if (!poly::index_cases(lower)) return not_affine("the bound", loop.lower);
     if (!poly::index_cases(upper)) return not_affine("the bound", loop.upper);
     region_ = meet(region_, poly::range_region(name, lower, upper));
-    loops_.push_back({name, loop.loop});
-    // Lanes do each statement together: the lane comes last, after all positions inside.
+    loops_.push_back({name, loop.loop, false});
+    // Lanes do each statement together.
     const int number = static_cast<int>(loops_.size()) - 1;
     const bool lane = loop.loop == LoopKind::Vector;
     const std::size_t depth = time_.size();
-    if (lane)
-      lanes_.push_back(number);
-    else {
+    if (!lane) {
       time_.push_back({next_++, -1});
       time_.push_back({0, number});
     }
     const int outer_next = next_;
     if (!lane) next_ = 0;
     TILEWRIGHT_CHECK_OK(statement(loop.body));
-    if (lane)
-      lanes_.pop_back();
-    else
-      next_ = outer_next;
+    if (!lane) next_ = outer_next;
     time_.resize(depth);
     loops_.pop_back();
     region_ = outer;
@@ -181,7 +178,7 @@ class Walk {
     if (affine) {
       scalars_[let.var] = value;
     } else {
-      TILEWRIGHT_CHECK_OK(add_buffer(let.var, let.value.type(), {}, Buffer::Kind::Local));
+      TILEWRIGHT_CHECK_OK(add_buffer(let.var, let.value.type(), {}, Buffer::Kind::Local, true));
       TILEWRIGHT_CHECK_OK(add(stmt, let.var, {}, let.value));
       scalars_[let.var] = context_.read(let.var, {}, let.value.type());
     }
@@ -201,6 +198,29 @@ class Walk {
     return Ok{};
   }
 
+  // All outputs at one time, since all operands are read before.
+  Result<Ok> call_of(Stmt stmt, const program::Call& call) {
+    const std::string prefix = "?call" + std::to_string(out_.list.size()) + ".";
+    TILEWRIGHT_TRY(outputs, outputs_of(context_, program_, call, prefix));
+    const Region outer = region_;
+    const std::size_t depth = loops_.size();
+    const int position = next_;
+    for (const CallOutput& output : outputs) {
+      for (const CallOutput::Lane& lane : output.lanes) {
+        const std::string name(lane.name.text());
+        const Expr length = substituted(lane.length);
+        if (!poly::index_cases(length)) return not_affine("the length", lane.length);
+        region_ = meet(region_, poly::range_region(name, {}, length));
+        loops_.push_back({name, LoopKind::Vector, true});
+      }
+      next_ = position;
+      TILEWRIGHT_CHECK_OK(add(stmt, output.buffer, output.cell, output.value));
+      loops_.resize(depth);
+      region_ = outer;
+    }
+    return Ok{};
+  }
+
   Result<Ok> add(Stmt stmt, Symbol buffer, std::span<const Expr> indices, Expr value) {
     if (!region_.exact)
       return refuse("too many cases lead to `" + program::headline(stmt) + "`",
@@ -214,7 +234,6 @@ class Walk {
     one.domain = poly::Set(poly::Space{params_, names(loops_)}, region_.pieces);
     one.time = time_;
     one.time.push_back({next_++, -1});
-    for (int lane : lanes_) one.time.push_back({0, lane});
     if (const auto* store = stmt.as<program::Store>()) {
       one.marked = store->origin;
       for (Expr index : store->point) one.mark.push_back(substituted(index));
@@ -263,7 +282,6 @@ class Walk {
   std::vector<std::string> params_;
   std::vector<Loop> loops_;
   std::vector<TimeStep> time_;
-  std::vector<int> lanes_;
   int next_ = 0;
   Region region_ = Region::everywhere();
   ir::Substitution scalars_;

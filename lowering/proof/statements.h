@@ -22,7 +22,8 @@ namespace tilewright::proof {
 using ir::Expr;
 using poly::AffineExpr;
 
-// One component of a time: a position among statements, or the value of a loop (its number, outermost 0).
+// One component of a time: a position among statements, or the value of a loop (its number, outermost 0). Lanes are
+// in no time: those of a statement act together.
 struct TimeStep {
   int position = 0;
   int loop = -1;
@@ -32,6 +33,7 @@ struct TimeStep {
 struct Loop {
   std::string name;  // of the variable: unique in a Program
   program::LoopKind kind = program::LoopKind::Serial;
+  bool of_call = false;  // a lane of a call: all read before any writes
 };
 
 // A cell that a statement reads.
@@ -63,10 +65,10 @@ struct Statement {
 struct Buffer {
   Symbol name;
   ir::ScalarType type = ir::ScalarType::F32;
-  std::size_t num_loops = 0;  // that stand around it: each of their instances has its own cells
-  std::vector<Loop> loops;
+  std::vector<Loop>
+      loops;  // each of their instances has its own cells; lanes share an `alloc`, not a `let`
   std::vector<Expr> extents;
-  poly::Set cells;  // parameters: extents; dimensions: those loops, then `d0`, `d1`, ...
+  poly::Set cells;  // parameters: extents; dimensions: the loops around it, then `d0`, `d1`, ...
   enum class Kind : std::uint8_t { Input, Output, Inout, Local } kind = Kind::Local;
 
   Buffer() : cells(poly::Space{}) {}

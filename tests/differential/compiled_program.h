@@ -175,11 +175,11 @@ inline ir::Tensor random_tensor(const program::Parameter& parameter, const ir::B
                                  -1e30,   0x1.00fp0, INFINITY, -INFINITY, NAN,   0x1.018p3};
   std::uniform_real_distribution<double> unit(-1, 1);
   for (ir::Scalar& cell : tensor.data) {
-    if (ir::is_float(parameter.type)) {
+    if (ir::holds_floats(parameter.type)) {
       const bool special = !plain && random() % 4 == 0;
       cell.f =
           special ? kSpecial[random() % std::size(kSpecial)] : unit(random) * (plain ? 1.0 : 20.0);
-      cell.f = ir::round_to_type(parameter.type, cell.f);
+      cell.f = ir::round_to_type(ir::part_type(parameter.type), cell.f);
     } else {
       const auto wide = static_cast<std::int64_t>(random());
       cell.i = ir::wrap_to_type(parameter.type, plain || random() % 2 ? wide % 8 : wide);
@@ -191,7 +191,7 @@ inline ir::Tensor random_tensor(const program::Parameter& parameter, const ir::B
 }
 
 inline bool same_bits(const ir::Tensor& a, const ir::Tensor& b, std::size_t i) {
-  if (!ir::is_float(a.type)) return a.data[i].i == b.data[i].i;
+  if (!ir::holds_floats(a.type)) return a.data[i].i == b.data[i].i;
   if (std::isnan(a.data[i].f)) return std::isnan(b.data[i].f);
   return std::memcmp(&a.data[i].f, &b.data[i].f, sizeof(double)) == 0;
 }
@@ -282,7 +282,7 @@ class CallUnderTest {
     std::ostringstream out;
     out.precision(17);
     out << name << " cell " << i << ": expected ";
-    if (ir::is_float(want.type)) {
+    if (ir::holds_floats(want.type)) {
       out << want.data[i].f << ", got " << got.data[i].f;
     } else {
       out << want.data[i].i << ", got " << got.data[i].i;

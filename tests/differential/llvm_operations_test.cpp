@@ -33,9 +33,8 @@ std::vector<Case> operation_cases(ScalarType type) {
   for (int o = 0; o < ir::kNumOps; ++o) {
     const auto& info = ir::op_info(static_cast<ir::OpCode>(o));
     if (!ir::op_accepts(static_cast<ir::OpCode>(o), type)) continue;
-    const bool is_float = ir::is_float(type);
+    const bool is_float = ir::holds_floats(type);
     const std::string text(info.text);
-    const bool compares = info.rule == ir::TypeRule::Compare;
     std::string y = "Y";
     if (!is_float && (text == "/" || text == "%"))
       y = "select(Y == " + name(type) + "(0), " + name(type) + "(3), Y)";
@@ -44,7 +43,7 @@ std::vector<Case> operation_cases(ScalarType type) {
     if (info.syntax == ir::OpSyntax::Prefix) value = text + "X";
     if (info.syntax == ir::OpSyntax::Function)
       value = text + (info.arity == 1 ? "(X)" : info.arity == 2 ? "(X, Y)" : "(X, Y, Z)");
-    cases.push_back({value, compares ? "bool" : name(type)});
+    cases.push_back({value, name(ir::op_result(static_cast<ir::OpCode>(o), type))});
   }
   if (ir::is_integer(type))
     for (int divisor : {1, 4, 64, 3, -5, -1}) {
@@ -74,9 +73,9 @@ std::vector<Case> cast_cases(ScalarType type) {
   std::vector<Case> cases;
   for (ScalarType to : all_types()) {
     if (ir::saturates(type, to)) cases.push_back({"saturate(" + name(to) + ", X)", name(to)});
-    if (to == type || to == ScalarType::Bool) continue;
+    if (to == type || !ir::casts(type, to)) continue;
     std::string operand = "X";
-    if (ir::is_float(type) && !ir::is_float(to)) {
+    if (ir::is_float(type) && !ir::holds_floats(to)) {
       // What the integer type holds.
       operand = ir::is_storage_float(type) ? "f32(X)" : "X";
       const std::string t = ir::is_storage_float(type) ? "f32" : name(type);

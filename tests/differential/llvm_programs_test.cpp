@@ -80,7 +80,7 @@ TEST_P(LlvmPrograms, LanesLookBeforeAnyWrites) {
 }
 
 TEST_P(LlvmPrograms, EveryElementTypeUnderMasks) {
-  for (const char* type : {"bool", "i8", "i32", "i64", "bf16", "f16", "f32", "f64"})
+  for (const char* type : {"bool", "i8", "i32", "i64", "bf16", "f16", "f32", "f64", "c64", "c128"})
     for (int width : {3, 16, 64}) {
       // C takes every width alike.
       if (target.name == c_target::kName && width != 3) continue;
@@ -93,6 +93,43 @@ TEST_P(LlvmPrograms, EveryElementTypeUnderMasks) {
                 "s[2 * n + 1] = x[n]\n }\n }\n }\n }\n}\n",
             {sizes({{"N", 0}}), sizes({{"N", 1}}), sizes({{"N", 67}}), sizes({{"N", 128}})});
     }
+}
+
+// Both parts of a product are computed before either is stored; parts in registers, memory and arguments.
+TEST_P(LlvmPrograms, ComplexNumbers) {
+  for (const char* type : {"c64", "c128"}) {
+    const std::string part = std::string(type) == "c64" ? "f32" : "f64";
+    check("program turn for turn {\n extent N\n input z : " + std::string(type) +
+              "[N]\n output y : " + type + "[N]\n output s : " + part +
+              "[N]\n output same : bool[N]\n" + R"(
+  alloc t : )" +
+              type + R"([N] in workspace {
+    for m in 0 .. N {
+      t[N - 1 - m] = conj(z[m])
+    }
+    for b in 0 .. (N + 7) / 8 {
+      alloc r : )" +
+              type + R"([8] in register {
+        vector l in 0 .. 8 {
+          let n = b * 8 + l {
+            if n < N {
+              r[l] = z[n] * t[n]
+              r[l] = r[l] * r[l] / complex()" +
+              part + "(2), " + part + R"((-1))
+              let w = r[l] + t[n] {
+                y[n] = select(re(w) > im(w), w, -w / z[n])
+              }
+              s[n] = abs(y[n])
+              same[n] = y[n] == r[l] || t[n] != z[N - 1 - n]
+            }
+          }
+        }
+      }
+    }
+  }
+})",
+          {sizes({{"N", 0}}), sizes({{"N", 1}}), sizes({{"N", 21}})}, {.plain = true});
+  }
 }
 
 // Arms that the lanes do not choose reach out of bounds on both sides.

@@ -10,6 +10,7 @@
 
 #include "frontend/ir/evaluate.h"
 #include "lowering/program/program.h"
+#include "tests/laws/complex_cells.h"
 
 namespace tilewright::test {
 
@@ -23,9 +24,10 @@ class PlainRun {
   bool undefined() const { return undefined_; }
 
  private:
+  using Cell = laws::Cell;
   struct Lane {
     int number = -1;  // of the vector loop, or -1
-    std::map<Symbol, ir::Scalar> values;
+    std::map<Symbol, Cell> values;
   };
   using Lanes = std::vector<Lane>;
 
@@ -41,6 +43,36 @@ class PlainRun {
     return out;
   }
 
+  Cell read(const ir::Read& r, const Lane& lane) {
+    const ir::Tensor& t = tensor(r.tensor, lane);
+    return laws::get_cell(t, static_cast<std::size_t>(t.offset(indices(r.indices, lane))));
+  }
+
+  Cell second(const ir::Op& op, const Lane& lane) {
+    return op.args.size() > 1 ? cell(op.args[1], lane) : Cell{};
+  }
+
+  // A complex number, or a value of another type.
+  Cell cell(ir::Expr expr, const Lane& lane) {
+    using namespace ir;
+    if (!is_complex(expr.type())) return {value(expr, lane)};
+    if (const auto* v = expr.as<Var>()) return lane.values.at(v->name);
+    if (const auto* r = expr.as<Read>()) return read(*r, lane);
+    if (const auto* s = expr.as<Select>())
+      return cell(value(s->condition, lane).i ? s->then_value : s->else_value, lane);
+    const ScalarType part = part_type(expr.type());
+    if (const auto* c = expr.as<Cast>()) {
+      const Cell z = cell(c->value, lane);
+      const ScalarType from = part_type(c->value.type());
+      const Scalar re = evaluate_cast(from, part, z[0], &undefined_);
+      if (!is_complex(c->value.type())) return {re};
+      return {re, evaluate_cast(from, part, z[1], &undefined_)};
+    }
+    const Op& op = *expr.as<Op>();
+    if (op.op == OpCode::Complex) return {value(op.args[0], lane), value(op.args[1], lane)};
+    return laws::ComplexArithmetic(part).apply(op.op, cell(op.args[0], lane), second(op, lane));
+  }
+
   ir::Scalar value(ir::Expr expr, const Lane& lane) {
     using namespace ir;
     return visit(
@@ -48,16 +80,17 @@ class PlainRun {
                   [&](const IntConst&) { return constant_value(expr); },
                   [&](const FloatConst&) { return constant_value(expr); },
                   [&](const BoolConst&) { return constant_value(expr); },
-                  [&](const Var& v) { return lane.values.at(v.name); },
+                  [&](const Var& v) { return lane.values.at(v.name)[0]; },
                   [&](const Extent& e) { return Scalar{.i = bindings_.at(e.name)}; },
-                  [&](const Read& r) {
-                    const Tensor& t = tensor(r.tensor, lane);
-                    return t.data.at(t.offset(indices(r.indices, lane)));
-                  },
+                  [&](const Read& r) { return read(r, lane)[0]; },
                   [&](const Op& op) {
+                    const ScalarType type = op.args[0].type();
+                    if (is_complex(type))
+                      return laws::ComplexArithmetic(part_type(type))
+                          .real(op.op, cell(op.args[0], lane), second(op, lane));
                     std::vector<Scalar> args;
                     for (Expr a : op.args) args.push_back(value(a, lane));
-                    return evaluate_op(op.op, op.args[0].type(), args.data(), &undefined_);
+                    return evaluate_op(op.op, type, args.data(), &undefined_);
                   },
                   [&](const Select& s) {
                     return value(value(s.condition, lane).i ? s.then_value : s.else_value, lane);
@@ -83,7 +116,7 @@ class PlainRun {
                                [&](const For& s) { run_loop(s, lanes); },
                                [&](const If& s) { run_if(s, lanes); },
                                [&](const Let& s) {
-                                 for (Lane& lane : lanes) lane.values[s.var] = value(s.value, lane);
+                                 for (Lane& lane : lanes) lane.values[s.var] = cell(s.value, lane);
                                  run(s.body, lanes);
                                },
                                [&](const Alloc& s) { run_alloc(s, lanes); },
@@ -99,7 +132,7 @@ class PlainRun {
       for (std::int64_t i = lower; i < upper; ++i) {
         inner.push_back(lanes[0]);
         inner.back().number = static_cast<int>(i - lower);
-        inner.back().values[loop.var] = ir::Scalar{.i = i};
+        inner.back().values[loop.var] = {ir::Scalar{.i = i}};
       }
       return run(loop.body, inner);
     }
@@ -109,7 +142,7 @@ class PlainRun {
         const std::int64_t i = value(loop.lower, lane).i + step;
         if (i >= value(loop.upper, lane).i) continue;
         active.push_back(lane);
-        active.back().values[loop.var] = ir::Scalar{.i = i};
+        active.back().values[loop.var] = {ir::Scalar{.i = i}};
       }
       if (active.empty()) return;
       run(loop.body, active);
@@ -134,11 +167,12 @@ class PlainRun {
   }
 
   void run_store(const program::Store& store, Lanes& lanes) {
-    std::vector<ir::Scalar> values;
-    for (const Lane& lane : lanes) values.push_back(value(store.value, lane));
+    std::vector<Cell> values;
+    for (const Lane& lane : lanes) values.push_back(cell(store.value, lane));
     for (std::size_t l = 0; l < lanes.size(); ++l) {
       ir::Tensor& t = tensor(store.buffer, lanes[l]);
-      t.data.at(t.offset(indices(store.indices, lanes[l]))) = values[l];
+      laws::put_cell(t, static_cast<std::size_t>(t.offset(indices(store.indices, lanes[l]))),
+                     values[l]);
     }
   }
 

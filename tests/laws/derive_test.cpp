@@ -23,7 +23,7 @@ std::string compare(const ir::Algorithm& before, const ir::Algorithm& after,
     if (a.value.shape != b.value.shape) return "another shape";
     for (std::size_t i = 0; i < a.value.data.size(); ++i) {
       ++cells;
-      if (!ir::is_float(output.type)) {
+      if (!ir::holds_floats(output.type)) {
         if (a.value.data[i].i != b.value.data[i].i) return "another integer";
         continue;
       }

@@ -14,9 +14,12 @@
 #include "frontend/ir/evaluate.h"
 #include "frontend/ir/generate.h"
 #include "frontend/ir/text.h"
+#include "tests/laws/complex_cells.h"
 
 namespace tilewright::ir {
 namespace {
+
+using laws::Cell;
 
 class Naive {
  public:
@@ -50,18 +53,18 @@ class Naive {
         result_.push_back(make_tensor(part.type, shape));
       const Fold* fold = equation.fold();
       const bool update = fold && fold->is_update();
-      for (std::size_t i = 0; i < result_[0].data.size(); ++i) {
+      for (std::size_t i = 0; i < static_cast<std::size_t>(result_[0].size()); ++i) {
         auto rest = static_cast<std::int64_t>(i);
         for (std::size_t d = shape.size(); d-- > 0; rest /= shape[d])
           vars_[equation.indices[d]] = rest % shape[d];
         if (update) {
           for (std::size_t p = 0; p < result_.size(); ++p)
-            result_[p].data[i] = value(fold->base[p]);
+            laws::put_cell(result_[p], i, cell(fold->base[p]));
         } else if (fold && !equation.value.as<Cast>()) {
-          const std::vector<Scalar> cell = fold->scan ? scan(*fold) : reduction(*fold);
-          for (std::size_t p = 0; p < result_.size(); ++p) result_[p].data[i] = cell[p];
+          const std::vector<Cell> cells = fold->scan ? scan(*fold) : reduction(*fold);
+          for (std::size_t p = 0; p < result_.size(); ++p) laws::put_cell(result_[p], i, cells[p]);
         } else {
-          result_[0].data[i] = value(equation.value);
+          laws::put_cell(result_[0], i, cell(equation.value));
         }
         if (undefined_) return false;
       }
@@ -118,6 +121,32 @@ class Naive {
   ScalarType reading(ScalarType type) const {
     return reals_ && is_float(type) ? ScalarType::F64 : type;
   }
+  Cell cell(Expr expr) {
+    if (!is_complex(expr.type())) return {value(expr), whole(0)};
+    if (const auto* n = expr.as<Var>()) return state_.at(std::string(n->name.text()));
+    if (const auto* n = expr.as<Read>()) return read(*n);
+    if (const auto* n = expr.as<Select>())
+      return value(n->condition).i ? cell(n->then_value) : cell(n->else_value);
+    if (const auto* n = expr.as<Fold>()) return reduction(*n)[0];
+    const ScalarType part = reading(part_type(expr.type()));
+    if (const auto* n = expr.as<Cast>()) {
+      const Cell z = cell(n->value);
+      Cell out = {};
+      for (int p = 0; p < scalars_of(n->value.type()); ++p)
+        out[static_cast<std::size_t>(p)] = evaluate_cast(
+            reading(part_type(n->value.type())), part, z[static_cast<std::size_t>(p)], &undefined_);
+      return out;
+    }
+    const Op& n = *expr.as<Op>();
+    if (n.op == OpCode::Complex) return {value(n.args[0]), value(n.args[1])};
+    return laws::ComplexArithmetic(part).apply(n.op, cell(n.args[0]),
+                                               n.args.size() > 1 ? cell(n.args[1]) : Cell{});
+  }
+  // Of complex operands.
+  Scalar real_value(const Op& n) {
+    const laws::ComplexArithmetic arithmetic(reading(part_type(n.args[0].type())));
+    return arithmetic.real(n.op, cell(n.args[0]), n.args.size() > 1 ? cell(n.args[1]) : Cell{});
+  }
   Scalar value(Expr expr) {
     return visit(expr,
                  Overloaded{
@@ -126,12 +155,13 @@ class Naive {
                      [&](const BoolConst&) { return constant_value(expr); },
                      [&](const Var& n) {
                        if (auto it = state_.find(std::string(n.name.text())); it != state_.end())
-                         return it->second;
+                         return it->second[0];
                        return whole(vars_.at(n.name));
                      },
                      [&](const Extent& n) { return whole(bindings_.at(n.name)); },
-                     [&](const Read& n) { return read(n); },
+                     [&](const Read& n) { return read(n)[0]; },
                      [&](const Op& n) {
+                       if (is_complex(n.args[0].type())) return real_value(n);
                        Scalar args[3] = {};
                        for (std::size_t i = 0; i < n.args.size(); ++i) args[i] = value(n.args[i]);
                        return evaluate_op(n.op, reading(n.args[0].type()), args, &undefined_);
@@ -152,7 +182,7 @@ class Naive {
                      [&](const RoundTo& n) {
                        return evaluate_round_to(reading(expr.type()), n.grid, value(n.value));
                      },
-                     [&](const Fold& n) { return reduction(n)[0]; },
+                     [&](const Fold& n) { return reduction(n)[0][0]; },
                  });
   }
   // Over the reals a float type only limits the value; a scale holds no negatives.
@@ -171,14 +201,15 @@ class Naive {
     out.i = i;
     return out;
   }
-  Scalar read(const Read& n) {
+  Cell read(const Read& n) {
     const Tensor& tensor = values_.at(n.tensor);
     std::vector<std::int64_t> at;
     for (std::size_t d = 0; d < n.indices.size(); ++d) {
       at.push_back(value(n.indices[d]).i);
       if (at[d] < 0 || at[d] >= tensor.shape[d]) undefined_ = true;
     }
-    return undefined_ ? whole(0) : tensor.data[static_cast<std::size_t>(tensor.offset(at))];
+    return undefined_ ? Cell{whole(0), whole(0)}
+                      : laws::get_cell(tensor, static_cast<std::size_t>(tensor.offset(at)));
   }
   // Each point of the bounds where the condition holds, in order.
   void terms(const Fold& n, std::size_t depth, const std::function<void()>& f) {
@@ -194,34 +225,34 @@ class Naive {
     }
   }
 
-  std::vector<Scalar> start(const Fold& n) {
-    std::vector<Scalar> out;
+  std::vector<Cell> start(const Fold& n) {
+    std::vector<Cell> out;
     const Monoid kind = n.monoid_kind();
     const MonoidDecl* declared = algorithm_.find_monoid(n.monoid);
     for (std::size_t i = 0; i < n.body.size(); ++i)
-      out.push_back(!n.base.empty() ? value(n.base[i])
-                    : declared      ? constant_value(declared->identity[i])
-                    : i == 1 ? whole(std::numeric_limits<std::int64_t>::max())
-                             : constant_value(context_.monoid_identity(kind, n.body[i].type())));
+      out.push_back(!n.base.empty() ? cell(n.base[i])
+                    : declared      ? cell(declared->identity[i])
+                    : i == 1 ? Cell{whole(std::numeric_limits<std::int64_t>::max()), whole(0)}
+                             : cell(context_.monoid_identity(kind, n.body[i].type())));
     return out;
   }
 
-  std::vector<Scalar> reduction(const Fold& n) {
-    std::vector<Scalar> acc = start(n);
+  std::vector<Cell> reduction(const Fold& n) {
+    std::vector<Cell> acc = start(n);
     bool live = false;
     terms(n, 0, [&] {
       live = true;
       step(n, acc);
     });
-    for (std::size_t i = 0; !live && i < n.on_empty.size(); ++i) acc[i] = value(n.on_empty[i]);
+    for (std::size_t i = 0; !live && i < n.on_empty.size(); ++i) acc[i] = cell(n.on_empty[i]);
     return acc;
   }
 
   // All over again for each cell.
-  std::vector<Scalar> scan(const Fold& n) {
+  std::vector<Cell> scan(const Fold& n) {
     const std::int64_t last = vars_.at(n.vars[0]);
     vars_[n.vars[0]] = 0;
-    std::vector<Scalar> acc = start(n);
+    std::vector<Cell> acc = start(n);
     for (std::int64_t t = 0; t <= last && !undefined_; ++t) {
       vars_[n.vars[0]] = t;
       step(n, acc);
@@ -237,26 +268,26 @@ class Naive {
     }
     if (undefined_) return;
     const auto offset = static_cast<std::size_t>(result_[0].offset(at));
-    std::vector<Scalar> acc;
-    for (const Tensor& tensor : result_) acc.push_back(tensor.data[offset]);
+    std::vector<Cell> acc;
+    for (const Tensor& tensor : result_) acc.push_back(laws::get_cell(tensor, offset));
     step(n, acc);
-    for (std::size_t p = 0; p < result_.size(); ++p) result_[p].data[offset] = acc[p];
+    for (std::size_t p = 0; p < result_.size(); ++p) laws::put_cell(result_[p], offset, acc[p]);
   }
 
-  void step(const Fold& n, std::vector<Scalar>& acc) {
+  void step(const Fold& n, std::vector<Cell>& acc) {
     const ScalarType type = reading(n.type);
     const Monoid kind = n.monoid_kind();
     const auto* product = n.body[0].as<Op>();
     if (!reals_ && fused_ && !n.scan && kind == Monoid::Sum && is_float(type) && product &&
         product->op == OpCode::Mul) {
-      const Scalar args[] = {value(product->args[0]), value(product->args[1]), acc[0]};
-      acc[0] = evaluate_op(OpCode::Fma, type, args, &undefined_);
+      const Scalar args[] = {value(product->args[0]), value(product->args[1]), acc[0][0]};
+      acc[0][0] = evaluate_op(OpCode::Fma, type, args, &undefined_);
       return;
     }
     const auto& names = n.state;
     for (std::size_t i = 0; i < names.size(); ++i) state_[std::string(names[i].text())] = acc[i];
-    std::vector<Scalar> term;
-    for (Expr e : n.body) term.push_back(value(e));
+    std::vector<Cell> term;
+    for (Expr e : n.body) term.push_back(cell(e));
     state_.clear();
     if (const MonoidDecl* declared = algorithm_.find_monoid(n.monoid)) {
       for (std::size_t i = 0; i < acc.size(); ++i) {
@@ -264,21 +295,24 @@ class Naive {
         state_[std::string(declared->left.text()) + field] = acc[i];
         state_[std::string(declared->right.text()) + field] = term[i];
       }
-      for (std::size_t i = 0; i < acc.size(); ++i) term[i] = value(declared->combine[i]);
+      for (std::size_t i = 0; i < acc.size(); ++i) term[i] = cell(declared->combine[i]);
       state_.clear();
       acc = term;
     } else if (kind == Monoid::Last) {
       acc = term;
     } else if (kind == Monoid::ArgMin || kind == Monoid::ArgMax) {
       const auto compare = [&](OpCode op) {
-        const Scalar args[] = {term[0], acc[0]};
+        const Scalar args[] = {term[0][0], acc[0][0]};
         return evaluate_op(op, type, args, &undefined_).i != 0;
       };
       const bool better = compare(kind == Monoid::ArgMin ? OpCode::Lt : OpCode::Gt);
-      if (better || (compare(OpCode::Eq) && term[1].i < acc[1].i)) acc = term;
+      if (better || (compare(OpCode::Eq) && term[1][0].i < acc[1][0].i)) acc = term;
+    } else if (is_complex(n.type)) {
+      acc[0] = laws::ComplexArithmetic(reading(part_type(n.type)))
+                   .apply(monoid_op(kind), acc[0], term[0]);
     } else {
-      const Scalar args[] = {acc[0], term[0]};
-      acc[0] = evaluate_op(monoid_op(kind), type, args, &undefined_);
+      const Scalar args[] = {acc[0][0], term[0][0]};
+      acc[0][0] = evaluate_op(monoid_op(kind), type, args, &undefined_);
     }
   }
 
@@ -291,11 +325,11 @@ class Naive {
   bool undefined_ = false;
   std::vector<Tensor> result_;
   std::unordered_map<Symbol, std::int64_t> vars_;
-  std::map<std::string, Scalar> state_;  // previous values, and the sides of a combination
+  std::map<std::string, Cell> state_;  // previous values, and the sides of a combination
 };
 
 bool same(ScalarType type, Scalar a, Scalar b) {
-  if (!is_float(type)) return a.i == b.i;
+  if (!holds_floats(type)) return a.i == b.i;
   return a.f == b.f ? std::signbit(a.f) == std::signbit(b.f) : std::isnan(a.f) && std::isnan(b.f);
 }
 

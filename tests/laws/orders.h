@@ -38,7 +38,7 @@ inline ir::TensorMap whole_numbers(const program::Program& program, const ir::Bi
         parameter.facts.upper ? ir::evaluate_extents(parameter.facts.upper, sizes) : 9;
     for (ir::Scalar& value : tensor.data) {
       state = state * 1664525U + 1013904223U;
-      if (ir::is_float(parameter.type))
+      if (ir::holds_floats(parameter.type))
         value.f = static_cast<int>(state >> 24) % 9 - 4;
       else
         value.i = static_cast<std::int64_t>(state >> 8) % std::max<std::int64_t>(below, 1);
@@ -83,7 +83,8 @@ inline bool is_refused(ir::Context& context, const program::Program& program,
 }
 
 inline bool is_synchronisation(program::Stmt stmt) {
-  return stmt.as<program::Wait>() || stmt.as<program::Sync>() || stmt.as<program::Fence>();
+  return stmt.as<program::Wait>() || stmt.as<program::Sync>() || stmt.as<program::Fence>() ||
+         stmt.as<program::Signal>();
 }
 
 // Without the synchronising statement of this number, in the order of the text.

@@ -164,5 +164,34 @@ INSTANTIATE_TEST_SUITE_P(
                       Edit{"a_race", "y[r, t] = x", "y[0, t] = x"}),
     [](const auto& each) { return std::string(each.param.name); });
 
+// Lanes share what is allocated within their loop, so they write one cell.
+TEST(Proof, AnAllocWithinLanesIsShared) {
+  ir::Context context;
+  auto algorithm = ir::parse_algorithm(context, Source("twice.tw", R"(algorithm twice(N) {
+  requires N == 8
+  input x : f32[N]
+  output y[i] = x[i] + x[i]
+}
+)"));
+  ASSERT_TRUE(algorithm.ok());
+  auto program = program::parse_program(context, Source("twice.twp", R"(program twice for twice {
+  extent N
+  requires N == 8
+  input x : f32[N]
+  output y : f32[N]
+  vector i in 0 .. 8 {
+    alloc t : f32[1] in stack {
+      t[0] = x[i]
+      y[i] = t[0] + x[i]
+    }
+  }
+}
+)"));
+  ASSERT_TRUE(program.ok()) << laws::messages(program.diagnostics());
+  auto proof = proof::prove(context, *algorithm, *program);
+  ASSERT_TRUE(proof.ok());
+  EXPECT_EQ(proof->verdict, proof::Verdict::Refuted);
+}
+
 }  // namespace
 }  // namespace tilewright

@@ -94,7 +94,7 @@ inline std::string first_difference(const ir::Tensor& expected, const ir::Tensor
   for (std::size_t i = 0; i < got.data.size(); ++i) {
     const ir::Scalar a = expected.data[i];
     const ir::Scalar b = got.data[i];
-    const bool real = ir::is_float(got.type);
+    const bool real = ir::holds_floats(got.type);
     if (real ? (a.f != a.f && b.f != b.f) || std::memcmp(&a.f, &b.f, sizeof a.f) == 0 : a.i == b.i)
       continue;
     std::ostringstream out;

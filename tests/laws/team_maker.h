@@ -2,7 +2,7 @@
 //
 // Random algorithms with random schedules for teams of agents, as text: a chain of stencils, products, reversals and
 // sums whose parts are computed tile by tile in memories of a team, with copies that run ahead, rings of any depth
-// that is enough, pipelines of any stages, and work split among warps.
+// that is enough, pipelines of any stages, work split among warps, and statements given to roles.
 #pragma once
 
 #include <algorithm>
@@ -116,6 +116,7 @@ class TeamMaker {
     if (!warps && copies_.back() && chance(60)) line("async y");
     statements.push_back("y");
     make_pipeline(statements, copied);
+    if (chance(40)) make_roles(statements);
     schedule += "}\n";
   }
 
@@ -124,6 +125,22 @@ class TeamMaker {
          "_j");
     line("reorder " + name + ": " + name + "_w, i, " + name + "_j");
     line("bind " + name + "." + name + "_w to warp");
+  }
+
+  // Statements given to two or three agents, in any way.
+  void make_roles(const std::vector<std::string>& statements) {
+    std::vector<std::string> roles(static_cast<std::size_t>(between(2, 3)));
+    for (const std::string& one : statements) {
+      std::string& role =
+          roles[static_cast<std::size_t>(between(0, static_cast<int>(roles.size()) - 1))];
+      role += (role.empty() ? "" : ", ") + one;
+    }
+    std::string table;
+    for (std::size_t i = 0; i < roles.size(); ++i)
+      if (!roles[i].empty())
+        table += (table.empty() ? "roles y.it: " : ", ") + ("role" + std::to_string(i)) + "(" +
+                 roles[i] + ") on warpgroup";
+    line(table);
   }
 
   void make_pipeline(const std::vector<std::string>& statements,

@@ -70,6 +70,9 @@ struct Buffer {
   bool writable = true;
   // A parameter whose elements share bytes, two each; a row of the last axis begins with a byte.
   bool packed = false;
+  // Real and imaginary parts of an argument lie in turn: distance of neighbours, place of the first.
+  int step = 1;
+  int first = 0;
   // Of a vector loop whose lanes run statement by statement: one copy for each lane, the last dimension.
   int private_lanes = 1;
 };

@@ -18,7 +18,7 @@ namespace {
 // DLPack's code, bits and lanes as one number; 0 for a type that has none here.
 std::uint32_t type_word(ScalarType type) {
   const auto word = [](unsigned code, unsigned bits) { return code | bits << 8U | 1U << 16U; };
-  if (!type_form(type)) return 0;
+  if (!type_form(ir::part_type(type))) return 0;
   const ir::TypeInfo& info = ir::type_info(type);
   return word(static_cast<unsigned>(info.dlpack_code), static_cast<unsigned>(info.dlpack_bits));
 }

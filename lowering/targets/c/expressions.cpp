@@ -398,6 +398,7 @@ std::string Body::place(const Buffer& buffer, std::span<const Expr> indices) {
          value(indices[d], text.empty() ? kSum : kProduct), is_narrow(indices[d]));
   if (buffer.private_lanes > 1)
     step(std::to_string(buffer.private_lanes), true, lane_number(), false);
+  if (buffer.step > 1) step(std::to_string(buffer.step), true, std::to_string(buffer.first), true);
   return text.empty() ? "0" : text;
 }
 

@@ -42,6 +42,7 @@ std::string Names::of(Symbol name) {
   if (auto it = given_.find(name); it != given_.end()) return it->second;
   std::string text(name.text());
   std::replace(text.begin(), text.end(), '.', '_');
+  std::replace(text.begin(), text.end(), '\'', '_');  // of the parts of complex numbers
   if (Prelude::is_reserved(text)) text = (text[0] == '_' ? "v" + text : text) + "_";
   while (Prelude::is_reserved(text) || taken_.contains(text)) text = "v_" + text;
   taken_.insert(text);

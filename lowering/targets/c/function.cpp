@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The functions of a library: a kernel for each variant, and the entries that judge a call and choose one.
+#include "lowering/program/split_complex.h"
 #include "lowering/targets/c/emit.h"
 
 namespace tilewright::c_target {
@@ -11,8 +12,24 @@ namespace {
 
 // What a parameter's pointer points to.
 std::string parameter_element(ScalarType type) {
-  const auto form = type_form(type);
+  const auto form = type_form(ir::part_type(type));
   return ir::is_packed(type) || !form ? "uint8_t" : std::string(form->storage);
+}
+
+Buffer parameter_buffer(ir::Context& context, const Parameter& parameter, std::string base) {
+  Buffer buffer;
+  buffer.type = parameter.type;
+  buffer.extents = parameter.shape;
+  buffer.base = std::move(base);
+  buffer.packed = ir::is_packed(parameter.type);
+  buffer.element = parameter_element(parameter.type);
+  if (buffer.packed && parameter.shape.size() > 1) {
+    const int per_byte = ir::elements_per_byte(parameter.type);
+    buffer.extents.back() =
+        context.mul(context.ceil_div(parameter.shape.back(), per_byte), context.index(per_byte));
+  }
+  buffer.writable = parameter.is_output;
+  return buffer;
 }
 
 // A kernel as text, and how its entry calls it.
@@ -22,31 +39,27 @@ struct Kernel {
 };
 
 // `function`: what its names begin with.
-Kernel emit_kernel(FileState& state, const program::Program& program,
+Kernel emit_kernel(FileState& state, const program::Program& given,
                    const program::Contract& contract, const std::string& function,
                    const std::string& title) {
-  Names names(program, function);
+  const program::Program program = program::split_complex(*state.context, given);
+  Names names(given, function);
   Body body(state, program, contract, names);
   Lines lines;
   lines.set_depth(1);
   body.write_to(lines);
   for (const ir::ExtentDecl& extent : program.extents) body.bind(extent.name, ScalarType::Index);
   body.bind(contract.workspace.workers, ScalarType::Index);
-  for (const Parameter& parameter : program.parameters) {
-    Buffer buffer;
-    buffer.type = parameter.type;
-    buffer.extents = parameter.shape;
-    buffer.base = names.of(parameter.name);
-    buffer.packed = ir::is_packed(parameter.type);
-    buffer.element = parameter_element(parameter.type);
-    if (buffer.packed && parameter.shape.size() > 1) {
-      const int per_byte = ir::elements_per_byte(parameter.type);
-      buffer.extents.back() =
-          state.context->mul(state.context->ceil_div(parameter.shape.back(), per_byte),
-                             state.context->index(per_byte));
+  // Both parts of a complex argument lie in the memory of one pointer.
+  auto part = program.parameters.begin();
+  for (const Parameter& parameter : given.parameters) {
+    const int parts = ir::scalars_of(parameter.type);
+    for (int first = 0; first < parts; ++first, ++part) {
+      Buffer buffer = parameter_buffer(*state.context, *part, names.of(parameter.name));
+      buffer.step = parts;
+      buffer.first = first;
+      body.bind_buffer(part->name, std::move(buffer));
     }
-    buffer.writable = parameter.is_output;
-    body.bind_buffer(parameter.name, std::move(buffer));
   }
   body.emit(program.body);
   if (state.error) return {};
@@ -61,7 +74,7 @@ Kernel emit_kernel(FileState& state, const program::Program& program,
   const bool uses_workers = body.uses(workers);
   if (body.uses("call") || uses_workers) take("const tilewright_call *call", "call");
   if (body.uses("workspace")) take("unsigned char *workspace", "$workspace");
-  for (const Parameter& parameter : program.parameters) {
+  for (const Parameter& parameter : given.parameters) {
     const std::string name = names.of(parameter.name);
     if (!body.uses(name)) continue;
     take((parameter.is_output ? "" : "const ") + parameter_element(parameter.type) + " *restrict " +

@@ -47,6 +47,9 @@ void Body::emit_parallel(const program::For& loop) {
   std::erase_if(members, [&](const Member& member) { return !body.uses(member.name); });
   std::sort(members.begin(), members.end(),
             [](const Member& a, const Member& b) { return a.name < b.name; });
+  const auto last = std::unique(members.begin(), members.end(),
+                                [](const Member& a, const Member& b) { return a.name == b.name; });
+  members.erase(last, members.end());
 
   std::string values = "call";
   std::string task = "\n/* What the iterations of `" + var + "` share. */\nstruct " + name +

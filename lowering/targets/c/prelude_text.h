@@ -28,6 +28,10 @@ inline constexpr std::string_view kFileHead = R"c(
 #else
 #pragma GCC optimize("fp-contract=off")
 #endif
+#if defined(__clang__)
+/* Guards are kept where sizes decide them. */
+#pragma clang diagnostic ignored "-Wtautological-compare"
+#endif
 
 #if defined(__GNUC__)
 #define TW_INLINE static inline __attribute__((unused))

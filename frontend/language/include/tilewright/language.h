@@ -149,6 +149,7 @@ inline constexpr Type u4{"u4"}, u8{"u8"}, u16{"u16"}, u32{"u32"}, u64{"u64"};
 inline constexpr Type f4e2m1{"f4e2m1"}, f6e2m3{"f6e2m3"}, f6e3m2{"f6e3m2"}, f8e4m3{"f8e4m3"};
 inline constexpr Type f8e5m2{"f8e5m2"}, f8e8m0{"f8e8m0"};
 inline constexpr Type bf16{"bf16"}, f16{"f16"}, tf32{"tf32"}, f32{"f32"}, f64{"f64"};
+inline constexpr Type c64{"c64"}, c128{"c128"};
 
 inline constexpr double inf = std::numeric_limits<double>::infinity();
 
@@ -356,7 +357,7 @@ class View : public Tensor {
   View(Algorithm& algorithm, std::string name, Type type, Where where = Where::current());
 };
 
-// Numbers of a tensor in row-major order, for evaluate().
+// Numbers of a tensor in row-major order, for evaluate(): of a complex type real and imaginary parts in turn.
 struct Array {
   std::vector<std::int64_t> shape;
   std::vector<double> values;
@@ -526,6 +527,9 @@ TILEWRIGHT_LANGUAGE_UNARY(tanh)
 TILEWRIGHT_LANGUAGE_UNARY(erf)
 TILEWRIGHT_LANGUAGE_UNARY(sin)
 TILEWRIGHT_LANGUAGE_UNARY(cos)
+TILEWRIGHT_LANGUAGE_UNARY(re)
+TILEWRIGHT_LANGUAGE_UNARY(im)
+TILEWRIGHT_LANGUAGE_UNARY(conj)
 #undef TILEWRIGHT_LANGUAGE_UNARY
 
 #define TILEWRIGHT_LANGUAGE_BINARY(name)                                   \
@@ -538,6 +542,7 @@ TILEWRIGHT_LANGUAGE_BINARY(bit_xor)
 TILEWRIGHT_LANGUAGE_BINARY(shift_left)
 TILEWRIGHT_LANGUAGE_BINARY(shift_right)
 TILEWRIGHT_LANGUAGE_BINARY(random_bits)
+TILEWRIGHT_LANGUAGE_BINARY(complex)
 #undef TILEWRIGHT_LANGUAGE_BINARY
 
 inline Expr fma(Operand a, Operand b, Operand c, Where where = Where::current()) {

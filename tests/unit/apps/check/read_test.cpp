@@ -163,6 +163,7 @@ TEST(CheckerReads, WhatIsWrongAndWhere) {
   const std::pair<const char*, const char*> algorithms[] = {
       {"y[i < N] : f64 = x[i]", "3:1: the value is of another type"},
       {"y[i < N] : f32 = x[i] + (sum(k < N) x[k])", "3:1: a fold inside of a value"},
+      {"y[i < N] : f32 = sum(k < N) (max(l < N) x[l])", "3:30: a fold inside of a fold"},
       {"y[i < N] : f32 = sum(i < N) x[i]", "3:27: `i` is declared twice"},
       {"y[i < x[0]] : f32 = x[i]", "3:7: nothing is read here"},
       {"y[] : f32 = scan sum(t) x[t]", "3:13: a scan runs along an index of its equation"},

@@ -125,7 +125,7 @@ class Executor {
     }
     if (stmt.kind == StmtKind::Store || stmt.kind == StmtKind::Let) {
       for (const Lane& lane : lanes) {
-        if (events.size() > 20000) throw Data();
+        if (events.size() > 5000) throw Data();
         Event event{stmt.at, lane.loops, {}, {}};
         if (stmt.kind == StmtKind::Store)
           for (Ref index : stmt.indices) event.cell.push_back(evaluate(index, lane.values));
@@ -232,7 +232,7 @@ class Point {
 std::size_t compare_all(const std::string& text, const Sizes& sizes) {
   Arena arena;
   const Program program = read_program(arena, text);
-  Statements statements(arena, text, program);
+  Statements statements(arena, text, program, 100 * kMaxWork);
   const std::vector<Event> events = Executor(program, sizes).events;
   std::map<std::uint32_t, const Statement*> by_place;
   for (const Statement& s : statements.all()) by_place[s.at] = &s;
@@ -390,7 +390,7 @@ TEST(CheckerStatements, RefusesWhatItCannotFollow) {
     Arena arena;
     try {
       const Program program = read_program(arena, text);
-      Statements statements(arena, text, program);
+      Statements statements(arena, text, program, 100000);
       listing(statements, program);
     } catch (const Refused& e) {
       return std::to_string(e.line) + ":" + std::to_string(e.column) + " " + e.what();
@@ -401,6 +401,15 @@ TEST(CheckerStatements, RefusesWhatItCannotFollow) {
   EXPECT_EQ(refusal("  while x[0] < f32(0) {\n  }\n"), "5:3 `while` is not followed yet");
   EXPECT_EQ(refusal("  atomic sum y[0] by f32(1)\n"), "5:3 `atomic` is not followed yet");
   EXPECT_EQ(refusal("  y[9223372036854775807 + 1] = f32(0)\n"), "0:0 a number leaves 64 bits");
+  // Work that multiplies is given up in time: a value of many cases that is used often, sizes on every line.
+  std::string value = "v", lines;
+  for (int k = 0; k < 300; ++k) value += " + 1";
+  for (int k = 0; k < 200; ++k) lines += "      y[" + value + "] = f32(0)\n";
+  std::string many = "i != 0";
+  for (int k = 1; k < 10; ++k) many += " && i != " + std::to_string(k);
+  EXPECT_EQ(refusal("  for i in 0 .. N {\n    let v = select(" + many + ", i, 0) {\n" + lines +
+                    "    }\n  }\n"),
+            "0:0 too many conditions");
   // Conditions that double with every level are given up in time.
   std::string cases;
   for (int k = 0; k < 40; ++k) cases += (k ? " && (" : "(") + ("i != " + std::to_string(k)) + ")";

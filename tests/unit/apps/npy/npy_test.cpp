@@ -107,6 +107,7 @@ TEST(Npy, FilesOfNumpy) {
   expect_corpus<std::uint8_t>("bool_2x2.npy", ScalarType::Bool, {2, 2}, {1, 0, 0, 1});
   expect_corpus<std::int32_t>("i32_v2.npy", ScalarType::I32, {5}, {0, 1, 2, 3, 4});
   expect_corpus<std::int32_t>("i32_v3.npy", ScalarType::I32, {5}, {0, 1, 2, 3, 4});
+  expect_corpus<float>("c64_3.npy", ScalarType::C64, {3}, {0, 0, 1, 0, 2, 0});
   expect_corpus<float>("f32_empty_0x5.npy", ScalarType::F32, {0, 5}, {});
 }
 
@@ -140,6 +141,20 @@ TEST(Npy, TypesThatNumpyLacksComeInOneOfTheirSize) {
   EXPECT_EQ(code_of(adopted("|u1", "\x02\x10", ScalarType::F4E2M1), "f4"), Code::NpyValue);
   EXPECT_EQ(code_of(adopted("|i1", "\x02\x08", ScalarType::I4), "i4"), Code::NpyValue);
   EXPECT_EQ(code_of(adopted("|u1", "\x02\x40", ScalarType::F6E2M3), "f6"), Code::NpyValue);
+}
+
+TEST(Npy, ComplexNumbersAreTwoFloats) {
+  // 1 - 2i, 0.5 + 3i as f64, the real part first.
+  const double numbers[] = {1, -2, 0.5, 3};
+  std::string data(sizeof numbers, '\0');
+  std::memcpy(data.data(), numbers, sizeof numbers);
+  const Result<Array> array = parse_text(file_with(dict_of("<c16", "(2,)"), data));
+  ASSERT_TRUE(array.ok());
+  EXPECT_EQ(array->type, ScalarType::C128);
+  const auto tensor = tensor_as(*array, ScalarType::C128, "t.npy");
+  ASSERT_TRUE(tensor.ok());
+  ASSERT_EQ(tensor->data.size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(tensor->data[i].f, numbers[i]);
 }
 
 TEST(Npy, FortranOrderIsConverted) {
@@ -191,7 +206,6 @@ TEST(Npy, UnsignedIntegersOfNumpy) {
 
 TEST(Npy, RefusedFilesOfNumpy) {
   for (const auto& [file, code] : {std::pair{"refused_big_endian.npy", Code::NpyType},
-                                   std::pair{"refused_complex.npy", Code::NpyType},
                                    std::pair{"refused_structured.npy", Code::NpyHeader},
                                    std::pair{"refused_archive.npy", Code::NpyMagic},
                                    std::pair{"refused_two_arrays.npy", Code::NpySize}}) {
@@ -320,8 +334,9 @@ class NpyFiles : public ::testing::Test {
 
 // The header of each is NumPy's but for the padding; the data is the same.
 TEST_F(NpyFiles, WritesWhatNumpyWrites) {
-  for (const char* file : {"f32_2x3.npy", "f64_scalar.npy", "f16_4.npy", "i8_3.npy", "i32_2x2.npy",
-                           "i64_1.npy", "bool_2x2.npy", "bf16_3.npy", "f32_empty_0x5.npy"}) {
+  for (const char* file :
+       {"f32_2x3.npy", "f64_scalar.npy", "f16_4.npy", "i8_3.npy", "i32_2x2.npy", "i64_1.npy",
+        "bool_2x2.npy", "bf16_3.npy", "c64_3.npy", "f32_empty_0x5.npy"}) {
     const Array array = read_corpus(file);
     ASSERT_TRUE(write(path(file), array.type, array.shape, array.data).ok()) << file;
     const std::string ours = bytes_of(path(file));

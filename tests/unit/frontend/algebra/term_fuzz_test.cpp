@@ -358,5 +358,91 @@ TEST(TermFuzz, ValuesRewritesAndFaults) {
   EXPECT_GE(num_shown * 100, num_rewritten * 95) << num_shown << " of " << num_rewritten;
 }
 
+// The points v of a conjunction, from -3 to 12, for j = 5.
+std::vector<int> counts(Terms& terms, Term variable, const std::vector<Conjunction>& parts) {
+  std::vector<int> out;
+  TermPoint point;
+  point.index = [](Symbol) { return std::int64_t{5}; };
+  for (std::int64_t v = -3; v <= 12; ++v) {
+    int count = 0;
+    for (const Conjunction& part : parts) {
+      const std::pair<Term, Term> value[] = {{variable, terms.store.integer(v)}};
+      const Term holds = terms.store.substitute(terms.store.holds(part), value);
+      count += evaluate(terms.store, holds, point).value_or(0) != 0 ? 1 : 0;
+    }
+    out.push_back(count);
+  }
+  return out;
+}
+
+// Folds put together from random pieces and single points: where the sets that are asked for are the same, the values
+// are; where they are not, the values differ.
+TEST(TermFuzz, SetsDecide) {
+  const std::uint64_t first = number_of("TILEWRIGHT_FIRST_SEED", 0);
+  const std::uint64_t cases = number_of("TILEWRIGHT_CASES", 300);
+  int num_same = 0;
+  int num_other = 0;
+  for (std::uint64_t seed = first; seed < first + cases; ++seed) {
+    Terms terms;
+    TermStore& store = terms.store;
+    Random random(seed + 5000);
+    const bool is_sum = random.below(2) == 0;
+    const Term j = store.variable(terms.symbol("j"));
+    const auto body = [&](Term v) {
+      const Term at[] = {v};
+      const Term x = store.read(terms.symbol("x"), at, ir::ScalarType::F64);
+      const Term w = store.read(terms.symbol("w"), at, ir::ScalarType::F64);
+      return is_sum ? store.multiply(store.exp(x), w) : store.add(x, w);
+    };
+    // Bounds are numbers or about j.
+    const auto bound = [&](int number) {
+      return random.below(2) ? store.integer(number) : store.add(j, store.integer(number - 5));
+    };
+    const auto piece = [&](int low, int high) {
+      if (high == low + 1 && random.below(2)) return body(bound(low));
+      const Term v = store.fresh_variable();
+      const Domain domain{
+          {v},
+          {{{store.subtract(v, bound(low)), false},
+            {store.subtract(store.subtract(bound(high), v), store.integer(1)), false}}}};
+      return is_sum ? store.sum(domain, body(v)) : store.maximum_over(domain, body(v));
+    };
+    const auto join = [&](Term a, Term b) {
+      return is_sum ? store.add(a, b) : store.maximum(a, b);
+    };
+    Term whole = piece(0, 10);
+    int at = 0;
+    Term parts;
+    while (at < 10) {
+      const int next = std::min(10, at + 1 + random.below(4));
+      const bool fault = random.below(8) == 0;
+      const Term part = piece(fault ? std::max(0, at - 1) : at, next);
+      parts = parts ? join(parts, part) : part;
+      at = next;
+    }
+    const Equality equality = store.equal(whole, parts);
+    TermPoint point = terms.point(seed, 10);
+    point.index = [](Symbol) { return std::int64_t{5}; };
+    const double a = evaluate(store, whole, point).value_or(0);
+    const double b = evaluate(store, parts, point).value_or(1);
+    bool same = equality.verdict != Verdict::NotShown;
+    for (const SameSets& sets : equality.sets) {
+      std::vector<int> left = counts(terms, sets.variables[0], sets.left);
+      std::vector<int> right = counts(terms, sets.variables[0], sets.right);
+      EXPECT_EQ(sets.counted, is_sum);
+      if (!sets.counted)
+        for (std::vector<int>* side : {&left, &right})
+          for (int& count : *side) count = std::min(count, 1);
+      same = same && left == right;
+    }
+    EXPECT_EQ(same, std::abs(a - b) <= 1e-9 * (1 + std::abs(a))) << seed << "\n"
+                                                                 << terms.print(whole) << "\n"
+                                                                 << terms.print(parts);
+    ++(same ? num_same : num_other);
+  }
+  EXPECT_GT(num_same, static_cast<int>(cases) / 4);
+  EXPECT_GT(num_other, 0);
+}
+
 }  // namespace
 }  // namespace tilewright::algebra

@@ -132,6 +132,29 @@ TEST_F(Flash, ExitByQuotient) {
   EXPECT_FALSE(terms.agree(other, out));
 }
 
+// The last tile is cut off at T: the domains of both folds are what must be shown, the denominator's too.
+TEST_F(Flash, ExitWithATail) {
+  const Term last = reference(variable("n"));
+  const Term high = store.multiply(store.integer(4), variable("n"));
+  const auto cut = [&](const std::function<Term(Term)>& body) {
+    const Term t = store.fresh_variable();
+    Conjunction where = between(zero, t, extent("T"));
+    where.push_back({plus(minus(high, t), -1), false});
+    return store.sum({{t}, {where}}, body(t));
+  };
+  const auto e = [&](Term t) { return store.exp(minus(score(t), last)); };
+  const auto ev = [&](Term t) { return times(e(t), read("v", {t, variable("d")})); };
+  const Term quotient = store.divide(cut(ev), cut(e));
+  const Term out = store.divide(o(extent("T"), last), l(extent("T"), last));
+  const Equality equal = store.equal(quotient, out);
+  ASSERT_EQ(equal.verdict, Verdict::IfSameSets);
+  EXPECT_EQ(equal.sets.size(), 2U);
+  EXPECT_FALSE(is_refused(equal));
+  // Of the denominator another body.
+  const Term wrong = store.divide(cut(ev), cut([&](Term t) { return store.exp(score(t)); }));
+  EXPECT_TRUE(is_refused(store.equal(wrong, out)));
+}
+
 TEST_F(Flash, SaysThatTheReferenceMustBeFinite) {
   store.take_obligations();
   l(tile, reference(j));
@@ -140,6 +163,36 @@ TEST_F(Flash, SaysThatTheReferenceMustBeFinite) {
     found = found || (obligation.condition == Condition::Finite &&
                       obligation.term == reference(j) && obligation.unless_empty);
   EXPECT_TRUE(found);
+}
+
+// What the program's own operations need: the new reference is finite in any case, the old one if there was a key.
+TEST_F(Flash, SaysWhatTheProgramNeeds) {
+  const Source source("p.tw",
+                      "algorithm p(N) {\n  input l : f32[N]\n  input m : f32[N]\n"
+                      "  output o[j < N - 1] : f32 = l[j] * exp(m[j] - m[j + 1])\n}\n");
+  auto algorithm = ir::parse_algorithm(terms.context, source);
+  ASSERT_TRUE(algorithm.ok()) << algorithm.diagnostics()[0].message;
+  Leaves leaves;
+  leaves.must_be_defined = true;
+  leaves.read = [&](const ir::Read& r, std::span<const Term> at) {
+    return r.tensor.text() == "m" ? reference(at[0])
+                                  : l(times(store.integer(4), at[0]), reference(at[0]));
+  };
+  store.take_obligations();
+  from_expr(store, algorithm->equations[0].value, leaves);
+  bool next_always = false;
+  bool last_always = false;
+  bool last_with_keys = false;
+  for (const Obligation& obligation : store.take_obligations()) {
+    if (obligation.condition != Condition::Finite) continue;
+    const bool always = !obligation.unless_empty;
+    next_always = next_always || (always && obligation.term == reference(plus(j, 1)));
+    last_always = last_always || (always && obligation.term == reference(j));
+    last_with_keys = last_with_keys || (!always && obligation.term == reference(j));
+  }
+  EXPECT_TRUE(next_always);
+  EXPECT_FALSE(last_always);
+  EXPECT_TRUE(last_with_keys);
 }
 
 // A split of the keys: two partial sums with their own references, and the larger of these in the end.

@@ -254,6 +254,34 @@ TEST(SameAsText, ManyIndices) {
     })"));
 }
 
+TEST(SameAsText, ComplexNumbers) {
+  Algorithm a("turns");
+  Extent N(a, "N");
+  Input z(a, "z", c64, {N}), x(a, "x", f32, {N});
+  Tensor all(a, "all");
+  Output y(a, "y", c128), size(a, "size");
+  Var i("i"), k("k");
+  all() = prod(k < N, z(k) + c64(x(k)));
+  y(i) = c128(conj(z(i)) * complex(0, -1) + 2 * all());
+  size(i) = select(z(i) == 0, -1, abs(z(i)) + re(z(i)) - im(z(i)));
+  EXPECT_EQ(text_of(a), canonical(R"(
+    algorithm turns(N) {
+      input z : c64[N]
+      input x : f32[N]
+      all = prod(k < N) z[k] + c64(x[k])
+      output y[i] : c128 = c128(conj(z[i]) * complex(0, -1) + 2 * all)
+      output size[i] = select(z[i] == 0, -1, abs(z[i]) + re(z[i]) - im(z[i]))
+    })"));
+  // 1 + 2i and -2i, then 3 and 1: all = (4 + 2i) (1 - 2i) = 8 - 6i; -i (1 - 2i) = -2 - i and -i (2i) = 2.
+  auto run = a.evaluate({{"z", {{2}, {1, 2, 0, -2}}}, {"x", {{2}, {3, 1}}}});
+  ASSERT_TRUE(run.ok()) << render(run.diagnostics());
+  EXPECT_EQ(run->at("y").values, (std::vector<double>{14, -13, 18, -12}));
+  EXPECT_EQ(run->at("size").values.at(1), 4);  // 2 + 0 + 2
+  auto few = a.evaluate({{"z", {{2}, {1, 2}}}, {"x", {{2}, {3, 1}}}});
+  ASSERT_FALSE(few.ok());
+  EXPECT_EQ(few.diagnostics()[0].code, "E0802");
+}
+
 TEST(SameAsText, JsonAndContextOfTheCaller) {
   Algorithm a("twice");
   Extent N(a, "N");

@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "frontend/ir/walk.h"
+#include "lowering/program/split_complex.h"
 #include "lowering/program/text.h"
 #include "tests/laws/random_case.h"
 
@@ -307,7 +308,7 @@ TEST(Contract, LawsHoldForRandomPrograms) {
     const auto bindings = subject.bindings(1);
     if (!bindings) continue;
     Layout layout(subject.context, *contract, *bindings);
-    layout.visit(built->body);
+    layout.visit(split_complex(subject.context, *built).body);
     buffers += layout.buffers();
   }
   EXPECT_GT(derived, 50);

@@ -122,6 +122,56 @@ class ConjunctionMaker {
     return set;
   }
 
+  // Two waits on a barrier of a ring that see the same slot and phase though less than two rounds apart; in
+  // the second form, a step between a chunk's copy and its use that copies to the same slot.
+  BasicSet ring_phases() {
+    std::int64_t depth = pick(2, 9);
+    std::int64_t chunk = pick(1, 4) * 16;
+    AffineExpr k = var("k");
+    AffineExpr l = var("l");
+    BasicSet set;
+    for (const AffineExpr& step : {k, l}) {
+      set.at_least(step, 0).less(step * chunk, var("K"));
+    }
+    set.equal(modulo(k, depth), modulo(l, depth)).less(k, l);
+    if (one_in(2)) {
+      set.equal(modulo(floor_div(k, depth), 2), modulo(floor_div(l, depth), 2));
+      set.less(l, k + AffineExpr(2 * depth) + off());
+    } else {
+      AffineExpr ahead(depth - 1);
+      set.equal(var("use"), k + ahead).at_least(var("use") + off(), l);
+      set.equal(var("x"), var("use") * chunk + var("lane")).at_least(var("lane"), 0);
+      set.less(var("lane"), chunk).less(var("x"), var("K"));
+    }
+    return set;
+  }
+
+  // A tensor's index from a flat thread number, lanes first, back to the flat number: another thread, same
+  // element.
+  BasicSet thread_layout() {
+    std::int64_t lanes = std::int64_t{1} << pick(2, 5);
+    std::int64_t width = std::int64_t{1} << pick(0, 3);
+    std::int64_t rows = pick(1, 8);
+    BasicSet set;
+    for (const char* tag : {"0", "1"}) {
+      AffineExpr thread = var(std::string("t") + tag);
+      AffineExpr item = var(std::string("e") + tag);
+      set.at_least(thread, 0).less(thread, lanes * 4).at_least(item, 0);
+      set.less(item, width * rows);
+      set.equal(var(std::string("column") + tag),
+                modulo(thread, lanes) * width + modulo(item, width) + off());
+      set.equal(var(std::string("row") + tag),
+                floor_div(thread, lanes) * rows + floor_div(item, width));
+    }
+    set.equal(var("row0"), var("row1")).equal(var("column0"), var("column1"));
+    if (one_in(2)) {
+      set.less(var("t0"), var("t1"));
+    } else {
+      set.equal(var("t0"), var("t1")).less(var("e0"), var("e1"));
+    }
+    return set;
+  }
+
   // Reader and writer of a cell of a tiled matrix, and a writer between them.
   BasicSet writer_between() {
     std::int64_t tile_m = pick(2, 12);
@@ -229,12 +279,14 @@ class ConjunctionMaker {
   }
 
   BasicSet structured() {
-    switch (pick(0, 5)) {
+    switch (pick(0, 7)) {
       case 0: return tile_with_tail();
       case 1: return ring_slots();
       case 2: return writer_between();
       case 3: return staged_halo();
       case 4: return deep_nest();
+      case 5: return ring_phases();
+      case 6: return thread_layout();
       default: return flat_address();
     }
   }

@@ -149,7 +149,7 @@ TEST(EmptinessLaw, RandomConjunctionsAsIslSays) {
 TEST(EmptinessLaw, ManyNamesWithoutBoundsAreSeldomUnknown) {
   poly::Context context;
   int unknown = 0;
-  for (std::uint32_t seed = 0; seed < 400; ++seed) {
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
     ConjunctionMaker maker(seed);
     BasicSet set = maker.anything(5, false);
     if (prove_empty(set).verdict == Verdict::Unknown) {
@@ -158,21 +158,21 @@ TEST(EmptinessLaw, ManyNamesWithoutBoundsAreSeldomUnknown) {
     }
     ASSERT_NO_FATAL_FAILURE(expect_right(context, set)) << "seed " << seed;
   }
-  EXPECT_LE(unknown, 4);
+  EXPECT_LE(unknown, 3);
 }
 
 TEST(EmptinessLaw, ObligationsAsIslSays) {
   poly::Context context;
   int num_empty = 0;
   int num_points = 0;
-  for (std::uint32_t seed = 0; seed < 1000; ++seed) {
+  for (std::uint32_t seed = 0; seed < 500; ++seed) {
     ConjunctionMaker maker(seed);
     BasicSet set = maker.structured();
     ASSERT_NO_FATAL_FAILURE(expect_right(context, set)) << "seed " << seed;
     (prove_empty(set).verdict == Verdict::Empty ? num_empty : num_points) += 1;
   }
   // The generator makes both.
-  EXPECT_GT(num_empty, 500);
+  EXPECT_GT(num_empty, 250);
   EXPECT_GT(num_points, 50);
 }
 
@@ -315,13 +315,16 @@ TEST(Checker, RefusesWrongSteps) {
   EXPECT_EQ(checked(one, evidence_of(one)), "");
   EXPECT_NE(checked(one, evidence_of(one) + " ! 0"), "");
   EXPECT_EQ(checked(one, evidence_of(one) + " "), "");
-  // Numbers that double until they leave 128 bits.
-  std::string doubling = "+ 9223372036854775807*1";
-  std::string more;
-  for (int i = 0; i < 4; ++i) more += " + 9223372036854775807*" + std::to_string(2 + i) + " 1";
-  EXPECT_EQ(checked(BasicSet().at_least(var("x") * 3, var("y") * 2).at_least(var("y"), 7),
-                    "+ 9223372036854775807*0 1" + more + " ! 0"),
-            "a number left 128 bits");
+  // Numbers that grow from step to step until they leave the range, to either side.
+  check::Linear x =
+      check::Linear::symbol("x") + check::Linear::symbol("y") * (std::int64_t{1} << 62);
+  check::Conjunction growing{{x, check::Linear::symbol("z")}, {}};
+  EXPECT_EQ(check::check_empty(growing, "+ 0 4611686018427387904*1 ! 2"),
+            "the end of a branch is no contradiction");
+  for (const char* factor : {"2", "-2", "8", "-8", "9223372036854775807", "-9223372036854775808"}) {
+    std::string text = "+ 0 4611686018427387904*1 ! " + std::string(factor) + "*2";
+    EXPECT_EQ(check::check_empty(growing, text), "a number left 128 bits") << text;
+  }
 }
 
 // A change of one word, number or character.
@@ -332,10 +335,12 @@ std::string mutated(const std::string& text, ConjunctionMaker& maker) {
     if (c != ' ') {
       word += c;
     } else {
-      words.push_back(std::move(word));
+      // Two spaces made an empty word, one or the other time.
+      if (!word.empty() || maker.one_in(2)) words.push_back(word.empty() ? "0" : std::move(word));
       word.clear();
     }
   }
+  if (words.empty()) return text + "! 0";
   std::size_t at =
       static_cast<std::size_t>(maker.pick(0, static_cast<std::int64_t>(words.size()) - 1));
   switch (maker.pick(0, 6)) {
@@ -392,12 +397,12 @@ TEST(CheckerLaw, NothingProvesEmptyWhatHasPoints) {
     Emptiness result = prove_empty(set);
     if (result.verdict != Verdict::Empty) continue;
     std::string text = result.evidence.text();
-    for (int neighbour = 0; neighbour < 3; ++neighbour) {
+    for (int neighbour = 0; neighbour < 2; ++neighbour) {
       std::optional<BasicSet> other = with_points(context, set, maker);
       if (!other) continue;
       check::Conjunction conjunction = conjunction_of(*other);
       std::string now = text;
-      for (int change = 0; change < 60; ++change) {
+      for (int change = 0; change < 50; ++change) {
         ASSERT_NE(check::check_empty(conjunction, now), "")
             << "seed " << seed << " " << text_of(*other) << "\n"
             << now;
@@ -423,7 +428,7 @@ TEST(CheckerLaw, NothingProvesEmptyWhatHasPoints) {
 TEST(CheckerLaw, RandomEvidenceIsRejected) {
   poly::Context context;
   int tried = 0;
-  for (std::uint32_t seed = 0; tried < 20000; ++seed) {
+  for (std::uint32_t seed = 0; tried < 10000; ++seed) {
     ConjunctionMaker maker(seed);
     BasicSet set = maker.one_in(2) ? maker.anything(3, maker.one_in(2)) : maker.structured();
     if (isl_says_empty(context, set)) continue;
