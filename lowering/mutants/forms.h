@@ -25,7 +25,7 @@ inline const ir::Op* as_op(Expr e, ir::OpCode code) {
 }
 
 // A constant of the language or of a type.
-inline bool is_constant(Expr e) {
+inline bool is_literal(Expr e) {
   return e.as<ir::IntConst>() || e.as<ir::FloatConst>() || e.as<ir::BoolConst>();
 }
 

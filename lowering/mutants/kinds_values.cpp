@@ -15,13 +15,14 @@ using ir::OpCode;
 void wrong_identity(const Site& site, std::vector<Stmt>& out) {
   ir::Context& context = *site.context;
   const auto* store = site.stmt.as<program::Store>();
-  if (!store || !is_constant(store->value)) return;
+  if (!store || !is_literal(store->value)) return;
   const ir::ScalarType type = store->value.type();
   if (type == ir::ScalarType::Bool) {
     out.push_back(
         with_value(context, *store, context.boolean(!store->value.as<ir::BoolConst>()->value)));
     return;
   }
+  if (!ir::is_float(type) && !ir::is_integer(type) && type != ir::ScalarType::Index) return;
   for (double value : {0.0, 1.0, -1.0})
     out.push_back(with_value(context, *store, context.constant(type, value)));
   if (ir::is_float(type) && ir::has_infinity(type))
@@ -33,7 +34,7 @@ void wrong_identity(const Site& site, std::vector<Stmt>& out) {
 
 void missing_init(const Site& site, std::vector<Stmt>& out) {
   const auto* store = site.stmt.as<program::Store>();
-  if (store && is_constant(store->value)) out.push_back(nothing(*site.context));
+  if (store && is_literal(store->value)) out.push_back(nothing(*site.context));
 }
 
 // What the cell held is not changed to the new reference.
@@ -95,8 +96,7 @@ void missing_copy(const Site& site, std::vector<Stmt>& out) {
 
 void missing_store(const Site& site, std::vector<Stmt>& out) {
   const auto* store = site.stmt.as<program::Store>();
-  if (store && !is_step(*store) && !is_constant(store->value))
-    out.push_back(nothing(*site.context));
+  if (store && !is_step(*store) && !is_literal(store->value)) out.push_back(nothing(*site.context));
 }
 
 void rounding_dropped(const Site& site, std::vector<Stmt>& out) {
@@ -140,7 +140,7 @@ void late_cast(const Site& site, std::vector<Stmt>& out) {
 void narrow_value(const Site& site, std::vector<Stmt>& out) {
   ir::Context& context = *site.context;
   const auto* store = site.stmt.as<program::Store>();
-  if (!store || is_constant(store->value)) return;
+  if (!store || is_literal(store->value)) return;
   const ir::ScalarType type = store->value.type();
   const auto through = [&](ir::ScalarType narrow) {
     out.push_back(
@@ -203,7 +203,7 @@ void operands_swapped(const Site& site, std::vector<Stmt>& out) {
 void wrong_constant(const Site& site, std::vector<Stmt>& out) {
   ir::Context& context = *site.context;
   const auto* store = site.stmt.as<program::Store>();
-  if (!store || is_constant(store->value)) return;
+  if (!store || is_literal(store->value)) return;
   edit_fields(
       site, {"value"},
       [&](Expr e, std::vector<Expr>& to) {
