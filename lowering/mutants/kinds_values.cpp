@@ -130,7 +130,7 @@ void late_cast(const Site& site, std::vector<Stmt>& out) {
           to.push_back(context.add(context.cast(e.type(), context.mul(first->value, second->value)),
                                    op->args[2]));
         else if (op->args.size() == 2 && ir::op_accepts(op->op, inner) &&
-                 ir::op_info(op->op).rule == ir::TypeRule::Arithmetic)
+                 ir::op_result(op->op, inner) == inner)
           to.push_back(context.cast(e.type(), context.op(op->op, {first->value, second->value})));
       },
       out);
