@@ -4,6 +4,7 @@
 // compute the algorithm at all sizes; or the obligations that do not hold or are not shown.
 #include "apps/cli/verb.h"
 #include "apps/cli/work.h"
+#include "lowering/check/refute.h"
 #include "lowering/program/text.h"
 #include "lowering/proof/prove.h"
 
@@ -42,12 +43,14 @@ class Prove final : public Verb {
         session.take(proof::prove(work.context(), work.algorithm(), program, options),
                      program_source_ ? &*program_source_ : nullptr);
     if (!proof) return kExitDiagnostics;
+    search(work, program, *proof);
+    const proof::Verdict verdict = shown_ ? proof::Verdict::Refuted : proof->verdict;
     if (json_)
-      print_json(session, *proof);
+      print_json(session, program, *proof, verdict);
     else
-      print(session, *proof);
-    if (proof->verdict == proof::Verdict::Proved) return kExitOk;
-    return proof->verdict == proof::Verdict::Refuted ? kExitDiagnostics : kExitUnknown;
+      print(session, program, *proof, verdict);
+    if (verdict == proof::Verdict::Proved) return kExitOk;
+    return verdict == proof::Verdict::Refuted ? kExitDiagnostics : kExitUnknown;
   }
 
  private:
@@ -62,12 +65,24 @@ class Prove final : public Verb {
     return true;
   }
 
-  void print(Session& session, const proof::Proof& proof) const {
+  // What is not shown may be wrong: a run then says so better than an obligation does.
+  void search(Work& work, const program::Program& program, const proof::Proof& proof) {
+    if (proof.verdict != proof::Verdict::Unknown) return;
+    check::RefuteOptions options;
+    options.derived = work.derived();
+    auto found = check::refute(work.context(), work.algorithm(), program, options);
+    // Where there is nothing to run, unknown it stays.
+    if (found.ok()) shown_ = *std::move(found);
+  }
+
+  void print(Session& session, const program::Program& program, const proof::Proof& proof,
+             proof::Verdict verdict) const {
     std::string text;
     if (explain_)
       for (const proof::Claimed& claim : proof.claims)
         text += claim.store + "\n    writes " + claim.value + "\n";
-    text += std::string(proof::verdict_text(proof.verdict)) + "\n";
+    text += std::string(proof::verdict_text(verdict)) + "\n";
+    if (shown_) text += "  a run: " + check::counterexample_text(program, *shown_) + "\n";
     for (const proof::Obligation& one : proof.obligations) {
       text += "  " + std::string(proof::verdict_text(one.verdict)) + ": " +
               std::string(proof::obligation_text(one.kind)) + ": " + one.subject + "\n";
@@ -76,10 +91,12 @@ class Prove final : public Verb {
     session.print(text);
   }
 
-  static void print_json(Session& session, const proof::Proof& proof) {
+  void print_json(Session& session, const program::Program& program, const proof::Proof& proof,
+                  proof::Verdict verdict) const {
     Json out = Json::object();
     out.set("version", 1);
-    out.set("verdict", proof::verdict_text(proof.verdict));
+    out.set("verdict", proof::verdict_text(verdict));
+    if (shown_) out.set("counterexample", check::to_json(program, *shown_));
     Json obligations = Json::array();
     for (const proof::Obligation& one : proof.obligations) {
       Json row = Json::object();
@@ -108,6 +125,7 @@ class Prove final : public Verb {
   bool json_ = false;
   std::optional<Source> program_source_;
   program::Program loaded_;
+  std::optional<check::Counterexample> shown_;
 };
 
 }  // namespace

@@ -34,6 +34,10 @@ struct Options {
   const ir::Algorithm* derived = nullptr;
   // With `sizes`: inputs of wide magnitude in every run, as in the round that a plan adds.
   bool wide = false;
+  // Whether to go after outcomes that no run took.
+  bool seek_unreached = true;
+  // Of one run: one that reaches it shows nothing. 0: none.
+  std::int64_t step_limit = 0;
 };
 
 enum class Verdict : std::uint8_t { Checked, Refuted, NotChecked };

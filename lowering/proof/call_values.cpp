@@ -20,7 +20,8 @@ class Description {
       // The lengths of the tiles are the sizes of the description.
       const std::vector<Expr>* shape = meaning_.shape_of(tile->operand);
       for (std::size_t d = 0; shape && d < shape->size() && d < tile->lengths.size(); ++d)
-        if (const auto* extent = (*shape)[d].as<ir::Extent>()) sizes_[extent->name] = tile->lengths[d];
+        if (const auto* extent = (*shape)[d].as<ir::Extent>())
+          sizes_[extent->name] = tile->lengths[d];
     }
   }
 
