@@ -48,8 +48,16 @@ class Signs {
   bool not_positive_infinity(Term term) {
     for (const Term special : {term->special[kPosInf], term->special[kNan]})
       if (special && !never(special)) return false;
-    return std::all_of(term->monomials.begin(), term->monomials.end(),
-                       [&](const Monomial& monomial) { return finite(monomial); });
+    return std::all_of(
+        term->monomials.begin(), term->monomials.end(),
+        [&](const Monomial& monomial) { return finite(monomial) || is_low_maximum(monomial); });
+  }
+
+  // A maximum over no points is -inf.
+  bool is_low_maximum(const Monomial& monomial) {
+    return monomial.coefficient > 0 && !monomial.exponent && monomial.factors.size() == 1 &&
+           monomial.factors[0].power == 1 && monomial.factors[0].atom->kind == AtomKind::MaxOver &&
+           inside(monomial.factors[0].atom, [&](Term body) { return not_positive_infinity(body); });
   }
 
   bool finite(Term term) {

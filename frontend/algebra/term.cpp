@@ -224,7 +224,9 @@ std::optional<TermStore::Opened> TermStore::open(Term term) {
   for (const Monomial& monomial : term->monomials)
     for (const Factor& factor : monomial.factors) {
       if (factor.atom->kind != AtomKind::Sum && factor.atom->kind != AtomKind::MaxOver) continue;
-      if (fold || factor.power != 1) return std::nullopt;
+      // A sum that something is divided by is a factor like others.
+      if (factor.power != 1) continue;
+      if (fold) return std::nullopt;
       fold = factor.atom;
       with_fold = &monomial;
     }

@@ -252,6 +252,11 @@ Result<Set> FoldGuess::points_of(const Statement& one) {
                  tools_.limits);
 }
 
+// As the target has its body.
+Term FoldGuess::known_form(Term term) const {
+  return wanted_->is_stated ? term : tools_.algorithm.expand(term);
+}
+
 // Of a store that adds nothing: what its right side makes of the factor that it finds.
 Result<bool> FoldGuess::find_factors() {
   for (const Addition& addition : additions_) {
@@ -288,10 +293,10 @@ Result<bool> FoldGuess::find_factors() {
               read.value = written;
             }
             const Term whole = evaluation_.plain(one.value, situation);
-            factors_[number] =
+            factors_[number] = known_form(
                 tools_.terms.inline_values(whole, [&](std::int64_t id, std::span<const Term>) {
                   return id == kEarlierValue ? found : Term();
-                });
+                }));
             break;
           }
           break;

@@ -33,6 +33,7 @@ class FoldGuess {
 
   Result<bool> try_target();
   bool is_inner(const Flow& flow) const;
+  Term known_form(Term term) const;
   void find_kept();
   // The store's loops that the fold is named by, in the same order for all stores of the group.
   std::vector<std::string> kept_of(const Statement& one) const;

@@ -161,6 +161,46 @@ INSTANTIATE_TEST_SUITE_P(
                       Edit{"a_race", "y[r, t] = x", "y[0, t] = x"}),
     [](const auto& each) { return std::string(each.param.name); });
 
+// Attention as one states it, and a Program that goes over the keys once, with sums that are scaled whenever the
+// maximum moves: nothing in the prover knows either. What it changes of the sums must be changed of both.
+TEST(Proof, AttentionInOnePass) {
+  const char* root = std::getenv("TILEWRIGHT_SOURCE_DIR");
+  const std::filesystem::path laws = std::filesystem::path(root ? root : ".") / "tests" / "laws";
+  const auto verdict = [&](const std::string& text) {
+    ir::Context context;
+    auto algorithm = ir::parse_algorithm(
+        context, Source("attention.tw", read_file(laws / "agents" / "attention.tw")));
+    EXPECT_TRUE(algorithm.ok());
+    auto program = program::parse_program(context, Source("flash.twp", text));
+    EXPECT_TRUE(program.ok()) << laws::messages(program.diagnostics()) << text;
+    auto proof = proof::prove(context, *algorithm, *program);
+    EXPECT_TRUE(proof.ok());
+    return explain(*proof);
+  };
+  const std::string right = read_file(laws / "proofs" / "flash.twp");
+  EXPECT_EQ(verdict(right), "proved");
+  const std::pair<const char*, const char*> edits[] = {
+      {"acc[md] = acc[md] * scale", "acc[md] = acc[md]"},
+      {"total[] = total[] * scale", "total[] = total[]"},
+      {"exp(peak[] - next)", "exp(next - peak[])"},
+      {"exp(p[pj] - peak[])", "exp(p[pj])"},
+      {"v[u * 4 + pj, pd]", "v[u * 4, pd]"},
+      {"for u in 0 .. T / 4", "for u in 0 .. T / 4 - 1"},
+      {"acc[od] / total[]", "acc[od]"}};
+  for (const auto& [from, to] : edits) {
+    std::string text = right;
+    const std::size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    text.replace(at, std::string_view(from).size(), to);
+    EXPECT_NE(verdict(text).substr(0, 6), "proved") << to;
+  }
+  // Over the reals the reference need not be the maximum, as long as it cancels.
+  std::string lower = right;
+  const std::string_view of_two = "max(p[2], p[3])";
+  lower.replace(lower.find(of_two), of_two.size(), "p[2]");
+  EXPECT_EQ(verdict(lower), "proved");
+}
+
 // An instruction by its description: four products of a row and a column in each of two lanes.
 constexpr const char* kDots = R"(program dots for dots {
   extent N
