@@ -25,11 +25,10 @@ namespace {
 
 class Prover {
  public:
-  Prover(ir::Context& context, const ir::Algorithm& algorithm, const program::Program& program,
-         const ProveOptions& options, Statements statements)
+  Prover(ir::Context& context, const ir::Algorithm& algorithm, const ProveOptions& options,
+         Statements statements)
       : options_(options),
         algorithm_(algorithm),
-        program_(program),
         statements_(std::move(statements)),
         translator_(context, terms_, statements_.extents()),
         algorithm_terms_(context, terms_, algorithm),
@@ -211,7 +210,6 @@ class Prover {
 
   const ProveOptions& options_;
   const ir::Algorithm& algorithm_;
-  const program::Program& program_;
   Statements statements_;
   poly::Context polyhedra_;
   TermStore terms_;
@@ -226,7 +224,7 @@ class Prover {
 Result<Proof> prove(ir::Context& context, const ir::Algorithm& algorithm,
                     const program::Program& program, const ProveOptions& options) {
   TILEWRIGHT_TRY(statements, statements_of(context, program));
-  return Prover(context, algorithm, program, options, std::move(statements)).run();
+  return Prover(context, algorithm, options, std::move(statements)).run();
 }
 
 }  // namespace tilewright::proof
