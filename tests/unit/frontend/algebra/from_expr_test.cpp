@@ -34,6 +34,13 @@ double function(const std::string& name, std::span<const double> args, bool* kno
     if (ir::is_complex(type)) return 0;
     for (int op = 0; op < ir::kNumOps; ++op) {
       if (ir::kOpInfo[op].text != name.substr(0, of)) continue;
+      // The parts of a complex number are no number of the line.
+      const auto code = static_cast<ir::OpCode>(op);
+      if (code == ir::OpCode::Re || code == ir::OpCode::Im || code == ir::OpCode::Complex ||
+          code == ir::OpCode::Conj || !ir::op_accepts(code, type)) {
+        *known = false;
+        return 0;
+      }
       ir::Scalar in[3] = {};
       for (std::size_t i = 0; i < args.size(); ++i)
         in[i].i = type == ir::ScalarType::U64 && args[i] >= 0x1p63
