@@ -36,7 +36,8 @@ class Mutants final : public Verb {
     if (const int status = work.check_usage(); status != kExitOk) return status;
     if (program_.empty() ? !work.load_and_lower("") : !work.load_algorithm() || !work.fix_extents())
       return kExitDiagnostics;
-    if (!program_.empty() && !load_program(session, work)) return kExitDiagnostics;
+    if (!program_.empty() && !work.read_program(program_, &program_source_, &loaded_))
+      return kExitDiagnostics;
     mutants::TrialOptions options;
     options.mutate.seed = static_cast<std::uint64_t>(seed_);
     options.mutate.per_kind = static_cast<int>(std::min<std::int64_t>(per_kind_, 1'000'000));
@@ -61,17 +62,6 @@ class Mutants final : public Verb {
     std::string text = "mutants: no kind is named " + in_backticks(kind_) + "; there are";
     for (const mutants::Kind& kind : mutants::all_kinds()) text += " " + std::string(kind.name);
     return text;
-  }
-
-  bool load_program(Session& session, Work& work) {
-    auto source = session.take(read_source(program_));
-    if (!source) return false;
-    program_source_.emplace(*std::move(source));
-    auto parsed =
-        session.take(program::parse_program(work.context(), *program_source_), &*program_source_);
-    if (!parsed) return false;
-    loaded_ = *std::move(parsed);
-    return true;
   }
 
   static std::string line(const mutants::Tried& one) {

@@ -32,7 +32,8 @@ class Prove final : public Verb {
     if (const int status = work.check_usage(); status != kExitOk) return status;
     if (program_.empty() ? !work.load_and_lower("") : !work.load_algorithm() || !work.fix_extents())
       return kExitDiagnostics;
-    if (!program_.empty() && !load_program(session, work)) return kExitDiagnostics;
+    if (!program_.empty() && !work.read_program(program_, &program_source_, &loaded_))
+      return kExitDiagnostics;
     const program::Program& program = program_.empty() ? work.program() : loaded_;
     proof::ProveOptions options;
     if (progress_)
@@ -54,17 +55,6 @@ class Prove final : public Verb {
   }
 
  private:
-  bool load_program(Session& session, Work& work) {
-    auto source = session.take(read_source(program_));
-    if (!source) return false;
-    program_source_.emplace(*std::move(source));
-    auto parsed =
-        session.take(program::parse_program(work.context(), *program_source_), &*program_source_);
-    if (!parsed) return false;
-    loaded_ = *std::move(parsed);
-    return true;
-  }
-
   // What is not shown may be wrong: a run then says so better than an obligation does.
   void search(Work& work, const program::Program& program, const proof::Proof& proof) {
     if (proof.verdict != proof::Verdict::Unknown) return;

@@ -129,6 +129,17 @@ std::optional<tree::Schedule> Work::read_schedule(const std::string& path,
   return schedule;
 }
 
+bool Work::read_program(const std::string& path, std::optional<Source>* text,
+                        program::Program* out) {
+  auto source = session_.take(read_source(path));
+  if (!source) return false;
+  text->emplace(*std::move(source));
+  auto parsed = session_.take(program::parse_program(context_, **text), &**text);
+  if (!parsed) return false;
+  *out = *std::move(parsed);
+  return true;
+}
+
 bool Work::check_machine(tree::Schedule& schedule, const std::string& path, const Source* source) {
   if (schedule.machine == "native") return true;
   if (machine::is_machine_path(schedule.machine)) {

@@ -47,6 +47,8 @@ class Work {
   bool fix_extents();
   // Without the pass of this name, if one is given.
   bool lower(std::string_view without = "");
+  // A program that someone wrote or edited, and the text it is read from.
+  bool read_program(const std::string& path, std::optional<Source>* text, program::Program* out);
   // A schedule of the algorithm, and the text it is read from; for several of them beside the one of the options.
   std::optional<tree::Schedule> read_schedule(const std::string& path, std::optional<Source>* text);
   // `source`: the schedule's text, or null. `derived` as derived() says.
