@@ -41,6 +41,10 @@ double function(const std::string& name, std::span<const double> args, bool* kno
         *known = false;
         return 0;
       }
+      // No integer, or one that a double does not hold.
+      for (double arg : args)
+        if (!(std::abs(arg) < 0x1p62)) *known = false;
+      if (!*known) return 0;
       ir::Scalar in[3] = {};
       for (std::size_t i = 0; i < args.size(); ++i)
         in[i].i = type == ir::ScalarType::U64 && args[i] >= 0x1p63
