@@ -69,8 +69,12 @@ class Signs {
   bool finite(const Monomial& monomial) {
     const bool factors =
         std::all_of(monomial.factors.begin(), monomial.factors.end(), [&](const Factor& factor) {
-          return finite(factor.atom) && (factor.power > 0 || positive(factor.atom) ||
-                                         positive(store_.negate(of(factor.atom))));
+          if (!finite(factor.atom)) return false;
+          // Roots are of what is not negative, quotients by what is not 0.
+          if (factor.power.get_den() != 1)
+            return factor.power > 0 ? non_negative(factor.atom) : positive(factor.atom);
+          return factor.power > 0 || positive(factor.atom) ||
+                 positive(store_.negate(of(factor.atom)));
         });
     return factors && (!monomial.exponent || finite(monomial.exponent));
   }
@@ -83,12 +87,14 @@ class Signs {
       case AtomKind::Constant:
       case AtomKind::AtLeast:
       case AtomKind::Zero:
-      case AtomKind::Less:
-      case AtomKind::Floor:
-      case AtomKind::Wrap: return true;
+      case AtomKind::Less: return true;
       case AtomKind::Call:
-        return is_whole(atom) ||
-               std::find(kBounded.begin(), kBounded.end(), atom->text) != kBounded.end();
+        if (!is_whole(atom) &&
+            std::find(kBounded.begin(), kBounded.end(), atom->text) == kBounded.end())
+          return false;
+        [[fallthrough]];
+      case AtomKind::Floor:
+      case AtomKind::Wrap:
       case AtomKind::Max:
       case AtomKind::Base:
         return std::all_of(atom->args.begin(), atom->args.end(),

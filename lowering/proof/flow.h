@@ -4,7 +4,7 @@
 // with `unwritten`, exactly the instances that evaluate it; the instance of a source wrote the cell before
 // the read, and no store wrote it in between, provided that no two iterations of a `parallel` loop conflict
 // (conflicts, below).
-// Tests: tests/unit/lowering/proof/flow_test.cpp (against a traced run of the interpreter).
+// Tests: tests/laws/value_flow_test.cpp (against a traced run).
 #pragma once
 
 #include "lowering/proof/statements.h"

@@ -5,6 +5,7 @@
 
 #include "frontend/ir/walk.h"
 
+#include "lowering/check/check.h"
 #include "lowering/proof/claims.h"
 #include "lowering/proof/defined.h"
 
@@ -242,6 +243,8 @@ class Prover {
 
 Result<Proof> prove(ir::Context& context, const ir::Algorithm& algorithm,
                     const program::Program& program, const ProveOptions& options) {
+  // An output that the Program does not have would be in no obligation.
+  TILEWRIGHT_CHECK_OK(check::check_interface(algorithm, program));
   TILEWRIGHT_TRY(statements, statements_of(context, program));
   return Prover(context, algorithm, options, std::move(statements)).run();
 }

@@ -54,7 +54,8 @@ struct ProveOptions {
   std::function<void(std::string_view store, std::size_t pieces)> progress;
 };
 
-// Fails with E0820 where the Program has something that the proof cannot follow.
+// Fails with E0812 where the Program has other inputs or outputs than the algorithm, with E0820 where it has something
+// that the proof cannot follow.
 Result<Proof> prove(ir::Context& context, const ir::Algorithm& algorithm,
                     const program::Program& program, const ProveOptions& options = {});
 

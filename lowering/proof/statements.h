@@ -6,7 +6,7 @@
 // run executes it; times of two instances compare as the interpreter executes them, for any order of
 // `parallel` iterations where no two of those conflict. What is not quasi-affine, or has no sequential
 // meaning yet, is refused with its place.
-// Tests: tests/unit/lowering/proof/flow_test.cpp (against a traced run of the interpreter).
+// Tests: tests/laws/value_flow_test.cpp (against a traced run).
 #pragma once
 
 #include <cstdint>

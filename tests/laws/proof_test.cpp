@@ -267,6 +267,24 @@ TEST(Proof, ADescribedInstructionIsWhatItsDescriptionSays) {
   }
 }
 
+// What the algorithm gives and the Program does not, or gives in another shape, is no Program of it.
+TEST(Proof, WhatIsNotGivenIsNotProved) {
+  ir::Context context;
+  auto algorithm = ir::parse_algorithm(context, Source("rows.tw", kAlgorithm));
+  ASSERT_TRUE(algorithm.ok());
+  for (const char* text :
+       {"program rows for rows {\n  extent R\n  extent C\n  input x : f32[R, C]\n}",
+        "program rows for rows {\n  extent R\n  extent C\n  input x : f32[R, C]\n"
+        "  output y : f32[R, C - 1]\n  for r in 0 .. R {\n    for t in 0 .. C - 1 {\n"
+        "      y[r, t] = x[r, t]\n    }\n  }\n}"}) {
+    auto program = program::parse_program(context, Source("rows.twp", text));
+    if (!program.ok()) continue;  // refused even earlier
+    auto proof = proof::prove(context, *algorithm, *program);
+    ASSERT_FALSE(proof.ok()) << text;
+    EXPECT_EQ(proof.diagnostics()[0].code, Code::ProgramInterface);
+  }
+}
+
 // Lanes share what is allocated within their loop, so they write one cell.
 TEST(Proof, AnAllocWithinLanesIsShared) {
   ir::Context context;
