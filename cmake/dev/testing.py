@@ -51,7 +51,7 @@ def run_tests(preset, pattern=None, slow=False, programs=None):
     os.makedirs(results, exist_ok=True)
     for path in glob.glob(os.path.join(results, "*.xml")):
         os.remove(path)
-    command = ["ctest", "--test-dir", trees.build_folder(preset), "--parallel", str(trees.jobs()), "--output-on-failure",
+    command = ["ctest", "--test-dir", trees.build_folder(preset), "--parallel", str(trees.jobs() + 1), "--output-on-failure",
                "--no-tests=ignore", "--output-junit", os.path.join(results, "ctest.xml")]
     if not slow:
         command += ["--label-exclude", "^slow$"]
