@@ -202,7 +202,7 @@ isl_set* Operation::union_of(isl_space* space, const Conversions::Layout& layout
   }
   if (pieces.empty()) return isl_set_empty(space);
   Conversions::Known& known = conversions_.of(layout);
-  IslSet result(nullptr);
+  std::vector<IslSet> parts;
   for (const BasicSet& piece : pieces) {
     auto place = known.find(piece);
     if (place == known.end()) {
@@ -215,11 +215,18 @@ isl_set* Operation::union_of(isl_space* space, const Conversions::Layout& layout
       conversions_.added();
     }
     weigh(piece, layout.names.size());
-    isl_set* next = isl_set_from_basic_set(isl_basic_set_copy(place->second.get()));
-    result = IslSet(result ? isl_set_union(result.release(), next) : next);
+    parts.emplace_back(isl_set_from_basic_set(isl_basic_set_copy(place->second.get())));
   }
   isl_space_free(space);
-  return result.release();
+  // In pairs: isl compares both sides of a union, so that one which grows by single conjunctions is quadratic.
+  while (parts.size() > 1) {
+    std::vector<IslSet> wider;
+    for (std::size_t i = 0; i + 1 < parts.size(); i += 2)
+      wider.emplace_back(isl_set_union(parts[i].release(), parts[i + 1].release()));
+    if (parts.size() % 2 != 0) wider.push_back(std::move(parts.back()));
+    parts = std::move(wider);
+  }
+  return parts.front().release();
 }
 
 static std::vector<std::string> joined(const std::vector<std::string>& a,
