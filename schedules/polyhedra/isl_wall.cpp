@@ -24,7 +24,9 @@ std::string library_version() {
 }
 
 Context::~Context() {
-  if (impl_ != nullptr) isl_ctx_free(impl_->ctx);
+  if (impl_ == nullptr) return;
+  impl_->conversions = Conversions();
+  isl_ctx_free(impl_->ctx);
 }
 
 Context::Context(Context&&) noexcept = default;
@@ -34,8 +36,28 @@ Context& Context::operator=(Context&& other) noexcept {
   return *this;
 }
 
+std::size_t Conversions::PieceHash::operator()(const BasicSet& piece) const {
+  std::size_t seed = piece.equalities.size();
+  for (const auto* list : {&piece.equalities, &piece.inequalities})
+    for (const AffineExpr& expr : *list) seed = seed * 31 + expr.hash();
+  return seed;
+}
+
+Conversions::Known& Conversions::of(const Layout& layout) {
+  if (size_ > kMost) {
+    layouts_.clear();
+    size_ = 0;
+  }
+  for (auto& [known, pieces] : layouts_)
+    if (known == layout) return *pieces;
+  layouts_.emplace_back(layout, std::make_unique<Known>());
+  return *layouts_.back().second;
+}
+
 Operation::Operation(Context& context, const Limits& limits)
-    : ctx_(context.impl().ctx), limit_(limits.max_operations) {
+    : ctx_(context.impl().ctx),
+      conversions_(context.impl().conversions),
+      limit_(limits.max_operations) {
   isl_ctx_reset_error(ctx_);
   isl_ctx_reset_operations(ctx_);
   isl_ctx_set_max_operations(ctx_, limits.max_operations);
@@ -158,7 +180,6 @@ isl_basic_set* Operation::to_isl(isl_space* space, const std::vector<std::string
     isl_space_free(space);
     return nullptr;
   }
-  weigh(piece, names.size());
   IslSpace kept(isl_space_copy(space));
   isl_basic_set* result = from_matrices(space, names, linear);
   for (const AffineExpr& expr : divided.equalities) {
@@ -173,21 +194,39 @@ isl_basic_set* Operation::to_isl(isl_space* space, const std::vector<std::string
   return result;
 }
 
-isl_set* Operation::union_of(isl_space* space, const std::vector<std::string>& names,
-                             std::size_t num_params, const std::vector<BasicSet>& pieces) {
-  if (!distinct(names)) {
+isl_set* Operation::union_of(isl_space* space, const Conversions::Layout& layout,
+                             const std::vector<BasicSet>& pieces) {
+  if (!distinct(layout.names)) {
     isl_space_free(space);
     return nullptr;
   }
   if (pieces.empty()) return isl_set_empty(space);
-  IslSet result(nullptr);
+  Conversions::Known& known = conversions_.of(layout);
+  std::vector<IslSet> parts;
   for (const BasicSet& piece : pieces) {
-    isl_set* next = isl_set_from_basic_set(to_isl(isl_space_copy(space), names, num_params, piece));
-    result = IslSet(result ? isl_set_union(result.release(), next) : next);
+    auto place = known.find(piece);
+    if (place == known.end()) {
+      IslBasicSet made(to_isl(isl_space_copy(space), layout.names, layout.num_params, piece));
+      if (!made || !refusal_.empty()) {
+        isl_space_free(space);
+        return nullptr;
+      }
+      place = known.emplace(piece, std::move(made)).first;
+      conversions_.added();
+    }
+    weigh(piece, layout.names.size());
+    parts.emplace_back(isl_set_from_basic_set(isl_basic_set_copy(place->second.get())));
   }
   isl_space_free(space);
-  if (refusal_.empty()) return result.release();
-  return nullptr;
+  // In pairs: isl compares both sides of a union, so that one which grows by single conjunctions is quadratic.
+  while (parts.size() > 1) {
+    std::vector<IslSet> wider;
+    for (std::size_t i = 0; i + 1 < parts.size(); i += 2)
+      wider.emplace_back(isl_set_union(parts[i].release(), parts[i + 1].release()));
+    if (parts.size() % 2 != 0) wider.push_back(std::move(parts.back()));
+    parts = std::move(wider);
+  }
+  return parts.front().release();
 }
 
 static std::vector<std::string> joined(const std::vector<std::string>& a,
@@ -232,8 +271,8 @@ isl_set* Operation::to_isl(const Set& set) {
   const std::vector<std::string>& params = shared_params_.empty() ? space.params : shared_params_;
   isl_space* isl = isl_space_set_alloc(ctx_, static_cast<unsigned>(params.size()),
                                        static_cast<unsigned>(space.dims.size()));
-  return union_of(named_params(isl, params), joined(params, space.dims), params.size(),
-                  set.pieces());
+  return union_of(named_params(isl, params),
+                  {joined(params, space.dims), params.size(), Conversions::kNoMap}, set.pieces());
 }
 
 isl_map* Operation::to_isl(const Map& map) {
@@ -244,7 +283,8 @@ isl_map* Operation::to_isl(const Map& map) {
                                    static_cast<unsigned>(space.out.size()));
   isl = isl_space_wrap(named_params(isl, params));
   return isl_set_unwrap(
-      union_of(isl, joined(params, joined(space.in, space.out)), params.size(), map.pieces()));
+      union_of(isl, {joined(params, joined(space.in, space.out)), params.size(), space.in.size()},
+               map.pieces()));
 }
 
 std::int64_t Operation::take_int(isl_val* value) {

@@ -19,8 +19,10 @@
 #include <isl/val.h>
 #include <isl/version.h>
 
+#include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -28,10 +30,6 @@
 #include "schedules/polyhedra/set.h"
 
 namespace tilewright::poly {
-
-struct Context::Impl {
-  isl_ctx* ctx = nullptr;
-};
 
 // A pointer to an isl object that is freed unless released.
 template <class T, T* (*Free)(T*)>
@@ -64,6 +62,37 @@ using IslMat = Owned<isl_mat, isl_mat_free>;
 using IslAff = Owned<isl_aff, isl_aff_free>;
 using IslPoint = Owned<isl_point, isl_point_free>;
 using IslSpace = Owned<isl_space, isl_space_free>;
+
+// What the conversion of a conjunction gave, for each way its names were laid out: operations on growing unions
+// convert the same conjunctions again and again. Law: an entry is what the conversion would make anew.
+class Conversions {
+ public:
+  struct Layout {
+    std::vector<std::string> names;  // parameters, then dimensions
+    std::size_t num_params = 0;
+    std::size_t num_in = 0;  // of a wrapped map; kNoMap for a set
+    friend bool operator==(const Layout&, const Layout&) = default;
+  };
+  static constexpr std::size_t kNoMap = static_cast<std::size_t>(-1);
+  struct PieceHash {
+    std::size_t operator()(const BasicSet& piece) const;
+  };
+  using Known = std::unordered_map<BasicSet, IslBasicSet, PieceHash>;
+
+  // Of a layout. Valid until the next call.
+  Known& of(const Layout& layout);
+  void added() { ++size_; }
+
+ private:
+  static constexpr std::size_t kMost = 1 << 15;  // conjunctions; then all are forgotten
+  std::vector<std::pair<Layout, std::unique_ptr<Known>>> layouts_;
+  std::size_t size_ = 0;
+};
+
+struct Context::Impl {
+  isl_ctx* ctx = nullptr;
+  Conversions conversions;
+};
 
 class Operation {
  public:
@@ -112,7 +141,7 @@ class Operation {
   Quotient quotient_of(isl_aff* aff, const std::vector<std::string>& names,
                        const std::vector<AffineExpr>& divs);
   bool distinct(const std::vector<std::string>& names);
-  isl_set* union_of(isl_space* space, const std::vector<std::string>& names, std::size_t num_params,
+  isl_set* union_of(isl_space* space, const Conversions::Layout& layout,
                     const std::vector<BasicSet>& pieces);
   isl_basic_set* to_isl(isl_space* space, const std::vector<std::string>& names,
                         std::size_t num_params, const BasicSet& piece);
@@ -129,6 +158,7 @@ class Operation {
                                const std::vector<AffineExpr>& divisions);
 
   isl_ctx* ctx_;
+  Conversions& conversions_;
   std::vector<std::string> shared_params_;
   // Why the operation failed on our side; empty when it did not.
   // Lowers the limit for a conjunction of many constraints: one of isl's steps touches a whole tableau.
