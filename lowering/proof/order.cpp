@@ -353,8 +353,7 @@ Result<Set> Order::close(const Reached& at, const End& to, Need need, Set left) 
   return poly::subtract(polyhedra_, left, kept, limits_);
 }
 
-Result<Set> Order::unordered(const End& from, const End& to, Set left, Need need,
-                             const Event* without) const {
+Result<Set> Order::unordered(const End& from, const End& to, Set left, Need need) const {
   std::vector<std::string> second;
   std::vector<std::string> first;
   for (const std::string& dim : left.space().dims)
@@ -375,7 +374,7 @@ Result<Set> Order::unordered(const End& from, const End& to, Set left, Need need
     if (done || links == kMaxLinks) return left;
     for (std::size_t i = next; i < end; ++i)
       for (const Link& link : links_) {
-        if (link.to == without || chains.size() > kMaxChains) continue;
+        if (chains.size() > kMaxChains) continue;
         if (link.from->kind == Event::Kind::Fence && !need.seen) continue;
         TILEWRIGHT_TRY(more, follow(chains[i], link));
         if (!more) continue;

@@ -42,10 +42,9 @@ class Order {
         const std::vector<std::optional<AffineExpr>>& phases, poly::Limits limits = {});
 
   Result<Ok> find_links();
-  // What of the pairs, over the loops of both ends that are around events, no chain leads through. `without`: a wait
-  // that does not count.
-  Result<poly::Set> unordered(const End& from, const End& to, poly::Set pairs, Need need = {},
-                              const Event* without = nullptr) const;
+  // What of the pairs, over the loops of both ends that are around events, no chain leads through.
+  Result<poly::Set> unordered(const End& from, const End& to, poly::Set pairs,
+                              Need need = {}) const;
 
   // That the instance of `a` is before that of `b` in the program of an agent, or before it splits or after its parts
   // have joined; as far as loops around events decide it.

@@ -70,6 +70,7 @@ class Amounts {
         return std::optional<std::vector<Bytes>>();
       all.push_back(std::move(out));
     }
+    if (all.empty()) return std::optional<std::vector<Bytes>>();
     return std::optional(std::move(all));
   }
 

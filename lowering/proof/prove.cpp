@@ -94,10 +94,15 @@ class Prover {
   Result<Ok> synchronised() {
     constexpr ObligationKind kKinds[] = {ObligationKind::Phases, ObligationKind::Progress,
                                          ObligationKind::Ordered, ObligationKind::Complete};
-    TILEWRIGHT_TRY(found, not_synchronised(statements_, polyhedra_,
-                                           [&](std::size_t statement) -> const std::vector<Flow>& {
-                                             return claims_.flows(statement);
-                                           }));
+    const auto checked = not_synchronised(
+        statements_, polyhedra_,
+        [&](std::size_t statement) -> const std::vector<Flow>& { return claims_.flows(statement); });
+    if (!checked.ok()) {
+      one_order_ = false;
+      add(ObligationKind::Ordered, Verdict::Unknown, "agents", checked.diagnostics()[0].message);
+      return Ok{};
+    }
+    const std::vector<SyncFinding>& found = *checked;
     for (std::size_t rule = 0; rule < std::size(kKinds); ++rule) {
       bool all = true;
       for (const SyncFinding& one : found) {

@@ -348,6 +348,7 @@ class Walk {
       scalars_[let.var] = value;
     } else {
       TILEWRIGHT_CHECK_OK(add_buffer(let.var, let.value.type(), {}, Buffer::Kind::Local, true));
+      out_.buffers.back().space = program::Space::Register;  // its agent's, and its operations'
       TILEWRIGHT_CHECK_OK(add(stmt, let.var, {}, let.value));
       scalars_[let.var] = context_.read(let.var, {}, let.value.type());
     }
