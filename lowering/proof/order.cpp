@@ -103,7 +103,8 @@ const AffineExpr* Order::phase(const Event& event) const {
 
 std::optional<BasicSet> Order::same_object(const Event& a, std::string_view sa, const Event& b,
                                            std::string_view sb) const {
-  if (a.object == kNone || a.object != b.object) return {};
+  const bool uses = a.kind != Event::Kind::End && b.kind != Event::Kind::End;
+  if (!uses || a.object == kNone || a.object != b.object) return {};
   BasicSet out;
   for (std::size_t i = 0; i < statements_.objects[a.object].loops; ++i)
     out.equal(variable(a.loops[i].name, sa), variable(b.loops[i].name, sb));
@@ -298,6 +299,9 @@ Result<std::optional<Order::Reached>> Order::follow(const Reached& at, const Lin
   const bool operation = from.kind == Event::Kind::Start;
   if (at.operation == nullptr) {
     way = program_order(*at.at, at.suffix, from, kTell);
+    // An arrival tells of itself.
+    if (at.at == &from && from.kind == Event::Kind::Arrive)
+      way.push_back(same_instance(from, at.suffix, kTell));
     // An operation tells of no writes but its own.
     seen = operation || !link.keeps_seen ? 0 : at.seen;
     if (from.kind == Event::Kind::Fence) {

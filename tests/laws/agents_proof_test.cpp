@@ -27,7 +27,10 @@ std::string verdict_of(const std::string& algorithm_text, const std::string& pro
   const Source first("algorithm", algorithm_text);
   auto algorithm = ir::parse_algorithm(context, first);
   if (!algorithm.ok()) return laws::messages(algorithm.diagnostics());
-  const Source second("program", program_text);
+  const std::size_t name = program_text.find(" for ");
+  const std::size_t begin = program_text.rfind("program ", name);
+  const Source second("program", program_text.substr(0, begin) + "program " +
+                                     std::string(algorithm->name.text()) + program_text.substr(name));
   auto program = program::parse_program(context, second);
   if (!program.ok()) return laws::messages(program.diagnostics());
   auto proof = proof::prove(context, *algorithm, *program);
