@@ -100,9 +100,8 @@ bool Evaluation::term_parts(Term term, const Set& where, const FoldValue& shape,
                             std::vector<Part>& parts) {
   if (shape.is_maximum)
     if (const auto operands = algebra::maximum_operands(tools_.terms, term); operands.size() > 1)
-      return std::all_of(operands.begin(), operands.end(), [&](Term operand) {
-        return term_parts(operand, where, shape, parts);
-      });
+      return std::all_of(operands.begin(), operands.end(),
+                         [&](Term operand) { return term_parts(operand, where, shape, parts); });
   if (!shape.target->is_stated) term = tools_.algorithm.expand(term);
   if (ir::is_integer(shape.target->type) && !shape.is_maximum)
     term = tools_.terms.unwrapped(shape.target->type, term).value_or(term);

@@ -166,7 +166,8 @@ Result<bool> FoldGuess::find_additions(const Statement& one) {
     if (maximum) {
       for (Expr operand : operands) {
         // What a name stands for may be a maximum too.
-        for (Term term : algebra::maximum_operands(tools_.terms, evaluation_.plain(operand, situation))) {
+        for (Term term :
+             algebra::maximum_operands(tools_.terms, evaluation_.plain(operand, situation))) {
           if (term == earlier || evaluation_.is_identity(term, true)) continue;
           if (!take(one, term, situation.where, true)) return false;
         }

@@ -94,9 +94,10 @@ class Prover {
   Result<Ok> synchronised() {
     constexpr ObligationKind kKinds[] = {ObligationKind::Phases, ObligationKind::Progress,
                                          ObligationKind::Ordered, ObligationKind::Complete};
-    const auto checked = not_synchronised(
-        statements_, polyhedra_,
-        [&](std::size_t statement) -> const std::vector<Flow>& { return claims_.flows(statement); });
+    const auto checked = not_synchronised(statements_, polyhedra_,
+                                          [&](std::size_t statement) -> const std::vector<Flow>& {
+                                            return claims_.flows(statement);
+                                          });
     if (!checked.ok()) {
       one_order_ = false;
       add(ObligationKind::Ordered, Verdict::Unknown, "agents", checked.diagnostics()[0].message);

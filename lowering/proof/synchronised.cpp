@@ -279,7 +279,8 @@ class Check {
       before_it.equal(phase_at(other, kFrom) + AffineExpr(1), value_at(wait, kTo));
       TILEWRIGHT_TRY(
           earlier, order_.pairs(other, wait, both(domains(other, kFrom, wait, kTo), {before_it})));
-      TILEWRIGHT_TRY(unknown, order_.unordered(told_by(other), {&wait, nullptr}, std::move(earlier)));
+      TILEWRIGHT_TRY(unknown,
+                     order_.unordered(told_by(other), {&wait, nullptr}, std::move(earlier)));
       TILEWRIGHT_CHECK_OK(report(Rule::Phases, line(wait),
                                  "the phase before is not known to be complete, by " + line(other),
                                  unknown));

@@ -30,7 +30,8 @@ std::string verdict_of(const std::string& algorithm_text, const std::string& pro
   const std::size_t name = program_text.find(" for ");
   const std::size_t begin = program_text.rfind("program ", name);
   const Source second("program", program_text.substr(0, begin) + "program " +
-                                     std::string(algorithm->name.text()) + program_text.substr(name));
+                                     std::string(algorithm->name.text()) +
+                                     program_text.substr(name));
   auto program = program::parse_program(context, second);
   if (!program.ok()) return laws::messages(program.diagnostics());
   auto proof = proof::prove(context, *algorithm, *program);
