@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Index terms taken apart, for those who have another form of them.
+#include "frontend/algebra/term_parts.h"
+
+#include <algorithm>
 #include <numeric>
 
 #include "frontend/algebra/nodes_wall.h"
@@ -22,6 +25,48 @@ std::optional<Term> TermStore::unwrapped(ir::ScalarType type, Term term) const {
   const Atom atom = impl_->single_atom(term);
   if (atom == nullptr || atom->kind != AtomKind::Wrap || atom->type != type) return {};
   return atom->args[0];
+}
+
+std::vector<Term> maximum_operands(TermStore& terms, Term term) {
+  const Atom atom = terms.impl().single_atom(term);
+  if (atom == nullptr || atom->kind != AtomKind::Max) return {term};
+  return atom->args;
+}
+
+Term written_out(TermStore& terms, Term term, std::int64_t most) {
+  return terms.impl().rebuild(term, [&](Atom atom) -> Term {
+    if ((atom->kind != AtomKind::Sum && atom->kind != AtomKind::MaxOver) || atom->num_bound != 1)
+      return {};
+    const auto fold = terms.open(terms.impl().of(atom));
+    if (!fold || fold->domain.parts.size() != 1) return {};
+    const Term variable = fold->domain.variables[0];
+    std::optional<std::int64_t> least;
+    std::optional<std::int64_t> greatest;
+    for (const Constraint& constraint : fold->domain.parts[0]) {
+      const auto parts = terms.index_parts(constraint.value);
+      if (!parts || constraint.equality) return {};
+      std::int64_t step = 0;
+      std::int64_t rest = 0;
+      for (const IndexPart& part : *parts) {
+        if (part.denominator != 0 || (part.of && !(part.of == variable))) return {};
+        (part.of ? step : rest) = part.coefficient;
+      }
+      if (step == 1)
+        least = std::max(least.value_or(-rest), -rest);
+      else if (step == -1)
+        greatest = std::min(greatest.value_or(rest), rest);
+      else
+        return {};
+    }
+    if (!least || !greatest || *greatest - *least >= most) return {};
+    Term out = fold->is_maximum ? terms.infinity(true) : terms.integer(0);
+    for (std::int64_t value = *least; value <= *greatest; ++value) {
+      const std::pair<Term, Term> by(variable, terms.integer(value));
+      const Term one = written_out(terms, terms.substitute(fold->body, {&by, 1}), most);
+      out = fold->is_maximum ? terms.maximum(out, one) : terms.add(out, one);
+    }
+    return out;
+  });
 }
 
 Term TermStore::decide(Term term,

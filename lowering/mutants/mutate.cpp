@@ -72,6 +72,7 @@ Mutants mutate(ir::Context& context, const program::Program& program,
     // The mutants of a kind do not depend on which others are asked for, but for equal ones.
     ir::Random random(options.seed * 1'000'003 + ++number);
     if (!options.kind.empty() && options.kind != kind.name) continue;
+    if ((number + options.seed) % options.every != 0) continue;
     std::vector<std::size_t> order(sites.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     shuffle(random, order);

@@ -39,6 +39,7 @@ struct MutateOptions {
   std::uint64_t seed = 1;
   int per_kind = 8;  // at most
   std::string_view kind;  // this one alone
+  std::uint64_t every = 1;  // one of so many kinds; which, the seed says
 };
 
 struct Mutants {

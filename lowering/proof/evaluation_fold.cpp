@@ -6,6 +6,7 @@
 #include <set>
 
 #include "frontend/algebra/from_expr.h"
+#include "frontend/algebra/term_parts.h"
 #include "frontend/ir/walk.h"
 #include "lowering/proof/evaluation.h"
 #include "lowering/proof/names.h"
@@ -97,6 +98,10 @@ Result<std::optional<FoldValue>> Evaluation::joined(const FoldValue& shape, std:
 
 bool Evaluation::term_parts(Term term, const Set& where, const FoldValue& shape,
                             std::vector<Part>& parts) {
+  if (shape.is_maximum)
+    if (const auto operands = algebra::maximum_operands(tools_.terms, term); operands.size() > 1)
+      return std::all_of(operands.begin(), operands.end(),
+                         [&](Term operand) { return term_parts(operand, where, shape, parts); });
   if (!shape.target->is_stated) term = tools_.algorithm.expand(term);
   if (ir::is_integer(shape.target->type) && !shape.is_maximum)
     term = tools_.terms.unwrapped(shape.target->type, term).value_or(term);
@@ -391,6 +396,12 @@ Result<GoalState> Evaluation::prove(const Goal& goal) {
   if (as_stated == GoalState::Holds) return as_stated;
   solved.left = tools_.algorithm.expand(solved.left);
   solved.right = tools_.algorithm.expand(solved.right);
+  TILEWRIGHT_TRY(expanded, prove_as_is(solved));
+  if (expanded == GoalState::Holds) return expanded;
+  // A call of constant size computes sums term by term.
+  constexpr std::int64_t kMostTerms = 64;
+  solved.left = algebra::written_out(tools_.terms, solved.left, kMostTerms);
+  solved.right = algebra::written_out(tools_.terms, solved.right, kMostTerms);
   return prove_as_is(solved);
 }
 

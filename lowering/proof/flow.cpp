@@ -5,6 +5,7 @@
 #include "lowering/proof/flow.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "lowering/proof/names.h"
 
@@ -37,9 +38,9 @@ Reader reader_of(const Statement& statement, const Access& access) {
   return out;
 }
 
-Reader reader_of(const Statements& statements, const Buffer& output) {
+Reader reader_of(const Statements&, const Buffer& output) {
   Reader out;
-  out.time = {{static_cast<int>(statements.list.size()) + 1, -1}};
+  out.time = {{std::numeric_limits<int>::max(), -1}};  // after all
   out.access.buffer = output.name;
   out.access.points = output.cells;
   for (std::size_t d = 0; d < output.extents.size(); ++d) {

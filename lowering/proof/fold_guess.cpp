@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "frontend/algebra/term_parts.h"
 #include "lowering/proof/names.h"
 #include "lowering/proof/points.h"
 
@@ -164,9 +165,12 @@ Result<bool> FoldGuess::find_additions(const Statement& one) {
     }
     if (maximum) {
       for (Expr operand : operands) {
-        const Term term = evaluation_.plain(operand, situation);
-        if (term == earlier || evaluation_.is_identity(term, true)) continue;
-        if (!take(one, term, situation.where, true)) return false;
+        // What a name stands for may be a maximum too.
+        for (Term term :
+             algebra::maximum_operands(tools_.terms, evaluation_.plain(operand, situation))) {
+          if (term == earlier || evaluation_.is_identity(term, true)) continue;
+          if (!take(one, term, situation.where, true)) return false;
+        }
       }
       continue;
     }

@@ -2,12 +2,14 @@
 #include "lowering/proof/prove.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "frontend/ir/walk.h"
 
 #include "lowering/check/check.h"
 #include "lowering/proof/claims.h"
 #include "lowering/proof/defined.h"
+#include "lowering/proof/synchronised.h"
 
 namespace tilewright::proof {
 
@@ -17,8 +19,9 @@ std::string_view verdict_text(Verdict verdict) {
 }
 
 std::string_view obligation_text(ObligationKind kind) {
-  constexpr std::string_view kTexts[] = {"bounds", "initialised", "apart",   "written",
-                                         "value",  "defined",     "rounding"};
+  constexpr std::string_view kTexts[] = {"bounds",  "initialised", "apart",   "written",
+                                         "value",   "defined",     "phases",  "progress",
+                                         "ordered", "complete",    "rounding"};
   return kTexts[static_cast<int>(kind)];
 }
 
@@ -43,6 +46,7 @@ class Prover {
     TILEWRIGHT_CHECK_OK(claims_.find([&](std::size_t number, std::size_t pieces) {
       if (options_.progress) options_.progress(line(number), pieces);
     }));
+    if (statements_.has_agents) TILEWRIGHT_CHECK_OK(synchronised());
     TILEWRIGHT_CHECK_OK(initialised());
     TILEWRIGHT_CHECK_OK(add_claims());
     for (const Buffer& buffer : statements_.buffers)
@@ -86,6 +90,37 @@ class Prover {
     return Ok{};
   }
 
+  // Values flow as they do in one order of what agents do: they do in every run where this holds.
+  Result<Ok> synchronised() {
+    constexpr ObligationKind kKinds[] = {ObligationKind::Phases, ObligationKind::Progress,
+                                         ObligationKind::Ordered, ObligationKind::Complete};
+    const auto checked = not_synchronised(statements_, polyhedra_,
+                                          [&](std::size_t statement) -> const std::vector<Flow>& {
+                                            return claims_.flows(statement);
+                                          });
+    if (!checked.ok()) {
+      one_order_ = false;
+      add(ObligationKind::Ordered, Verdict::Unknown, "agents", checked.diagnostics()[0].message);
+      return Ok{};
+    }
+    const std::vector<SyncFinding>& found = *checked;
+    for (std::size_t rule = 0; rule < std::size(kKinds); ++rule) {
+      bool all = true;
+      for (const SyncFinding& one : found) {
+        if (static_cast<std::size_t>(one.rule) != rule) continue;
+        all = false;
+        add(kKinds[rule], Verdict::Unknown, one.subject, one.detail);
+      }
+      if (all)
+        add(kKinds[rule], Verdict::Proved, std::to_string(statements_.events.size()) + " points");
+    }
+    one_order_ = found.empty();
+    return Ok{};
+  }
+
+  // Of what follows from the flow of values.
+  Verdict refuted_by_flow() const { return one_order_ ? Verdict::Refuted : Verdict::Unknown; }
+
   Result<Ok> initialised() {
     const std::size_t before = out_.obligations.size();
     std::size_t reads = 0;
@@ -95,7 +130,7 @@ class Prover {
         TILEWRIGHT_TRY(none, poly::is_empty(polyhedra_, unwritten));
         if (none) continue;
         TILEWRIGHT_TRY(at, counterexample(unwritten));
-        add(ObligationKind::Initialised, Verdict::Refuted, line(one.number),
+        add(ObligationKind::Initialised, refuted_by_flow(), line(one.number),
             std::string(one.reads[r].buffer.text()) + " at " + at);
       }
     }
@@ -127,7 +162,7 @@ class Prover {
     TILEWRIGHT_TRY(all, poly::is_empty(polyhedra_, flow.unwritten));
     if (!all) {
       TILEWRIGHT_TRY(at, counterexample(flow.unwritten));
-      add(ObligationKind::Written, Verdict::Refuted, name, "at " + at);
+      add(ObligationKind::Written, refuted_by_flow(), name, "at " + at);
       return Ok{};
     }
     add(ObligationKind::Written, Verdict::Proved, name);
@@ -236,6 +271,7 @@ class Prover {
   Translator translator_;
   AlgorithmTerms algorithm_terms_;
   Claims claims_;
+  bool one_order_ = true;
   Proof out_;
 };
 
@@ -246,6 +282,10 @@ Result<Proof> prove(ir::Context& context, const ir::Algorithm& algorithm,
   // An output that the Program does not have would be in no obligation.
   TILEWRIGHT_CHECK_OK(check::check_interface(algorithm, program));
   TILEWRIGHT_TRY(statements, statements_of(context, program));
+  if (statements.has_agents) {
+    poly::Context polyhedra;
+    TILEWRIGHT_CHECK_OK(choose_interleaving(statements, polyhedra));
+  }
   return Prover(context, algorithm, options, std::move(statements)).run();
 }
 

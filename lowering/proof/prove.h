@@ -27,6 +27,10 @@ enum class ObligationKind : std::uint8_t {
   Written,  // every cell of an output is written
   Value,  // and holds what the algorithm says
   Defined,  // a law of algebra was used where it holds
+  Phases,  // of barriers: each arrival and each wait is of the phase that it is meant for
+  Progress,  // what is waited for comes
+  Ordered,  // accesses of different agents and operations are ordered, and what is read is seen
+  Complete,  // operations are, before what they use ends
   Rounding  // no float is made narrower but where the algorithm does
 };
 std::string_view obligation_text(ObligationKind kind);

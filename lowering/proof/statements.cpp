@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "frontend/ir/text.h"
 #include "frontend/ir/walk.h"
@@ -26,7 +27,9 @@ AffineExpr variable(std::string_view name) { return AffineExpr::variable(name); 
 class Walk {
  public:
   Walk(ir::Context& context, const program::Program& program)
-      : context_(context), program_(program) {}
+      : context_(context), program_(program) {
+    out_.has_agents = !program::is_sequential(program.body);
+  }
 
   Result<Statements> run() {
     for (const ir::ExtentDecl& extent : program_.extents) params_.emplace_back(extent.name.text());
@@ -109,7 +112,7 @@ class Walk {
       for (Stmt child : block->body) TILEWRIGHT_CHECK_OK(statement(child));
       return Ok{};
     }
-    if (const auto* loop = stmt.as<program::For>()) return for_loop(*loop);
+    if (const auto* loop = stmt.as<program::For>()) return for_loop(stmt, *loop);
     if (const auto* branch = stmt.as<program::If>()) return branches(*branch);
     if (const auto* let = stmt.as<program::Let>()) return scalar(stmt, *let);
     if (const auto* ring = stmt.as<program::Ring>()) return ring_of(*ring);
@@ -118,7 +121,9 @@ class Walk {
           add_buffer(alloc->buffer, alloc->type,
                      std::span<const Expr>(alloc->extents.begin(), alloc->extents.size()),
                      Buffer::Kind::Local));
-      return statement(alloc->body);
+      out_.buffers.back().space = alloc->space;
+      TILEWRIGHT_CHECK_OK(statement(alloc->body));
+      return out_.has_agents ? event(Event::Kind::End, stmt) : Result<Ok>(Ok{});
     }
     if (const auto* store = stmt.as<program::Store>())
       return add(stmt, store->buffer,
@@ -126,12 +131,176 @@ class Walk {
                  store->value);
     if (const auto* call = stmt.as<program::Call>()) return call_of(stmt, *call);
     if (stmt.as<program::Prefetch>()) return Ok{};
+    return agents(stmt);
+  }
+
+  // What has agents.
+  Result<Ok> agents(Stmt stmt) {
+    if (const auto* kernel = stmt.as<program::Kernel>()) {
+      agents_.push_back({kernel, program::Scope::Device, -1});
+      TILEWRIGHT_CHECK_OK(statement(kernel->body));
+      agents_.pop_back();
+      return event(Event::Kind::End, stmt);
+    }
+    if (const auto* bind = stmt.as<program::Bind>())
+      return agents_of_loop(stmt, bind->var, bind->lower, bind->upper, bind->scope, bind->body);
+    if (const auto* roles = stmt.as<program::Concurrent>()) return roles_of(*roles);
+    if (const auto* object = stmt.as<program::Object>()) return object_of(stmt, *object);
+    if (const auto* async = stmt.as<program::Async>()) {
+      TILEWRIGHT_CHECK_OK(event(Event::Kind::Start, stmt, async->object,
+                                {async->indices.begin(), async->indices.size()}));
+      out_.events.back().proxy = async->proxy;
+      out_.events.back().completion = async->completion;
+      operation_ = out_.events.size() - 1;
+      TILEWRIGHT_CHECK_OK(statement(async->body));
+      operation_ = kNone;
+      return Ok{};
+    }
+    if (const auto* signal = stmt.as<program::Signal>()) {
+      using program::SignalKind;
+      if (signal->signal == SignalKind::Commit) return event(Event::Kind::Commit, stmt);
+      if (signal->signal != SignalKind::Send) {
+        TILEWRIGHT_CHECK_OK(event(
+            signal->signal == SignalKind::Arrive ? Event::Kind::Arrive : Event::Kind::Expect, stmt,
+            signal->object, {signal->indices.begin(), signal->indices.size()}, signal->amount));
+        out_.events.back().scope = signal->scope;
+        return Ok{};
+      }
+    }
+    if (const auto* wait = stmt.as<program::Wait>()) {
+      TILEWRIGHT_CHECK_OK(event(wait->object.valid() ? Event::Kind::Wait : Event::Kind::WaitGroups,
+                                stmt, wait->object, {wait->indices.begin(), wait->indices.size()},
+                                wait->value));
+      out_.events.back().scope = wait->scope;
+      return Ok{};
+    }
+    if (const auto* fence = stmt.as<program::Fence>()) {
+      TILEWRIGHT_CHECK_OK(event(Event::Kind::Fence, stmt));
+      out_.events.back().proxy = fence->proxy;
+      return Ok{};
+    }
+    if (const auto* sync = stmt.as<program::Sync>()) {
+      TILEWRIGHT_CHECK_OK(event(Event::Kind::Sync, stmt));
+      out_.events.back().scope = sync->scope;
+      return Ok{};
+    }
     return refuse("the proof cannot follow `" + program::headline(stmt) + "` yet",
-                  "state the Program for one thread of a host");
+                  "state the Program without it");
+  }
+
+  Result<Ok> agents_of_loop(Stmt stmt, Symbol var, Expr lower, Expr upper, program::Scope scope,
+                            Stmt body) {
+    const Region outer = region_;
+    const Expr from = substituted(lower);
+    const Expr to = substituted(upper);
+    if (!poly::index_cases(from)) return not_affine("the bound", lower);
+    if (!poly::index_cases(to)) return not_affine("the bound", upper);
+    const std::string name(var.text());
+    region_ = meet(region_, poly::range_region(name, from, to));
+    loops_.push_back({name, LoopKind::Serial, false});
+    const int number = static_cast<int>(loops_.size()) - 1;
+    const std::size_t depth = time_.size();
+    time_.push_back({next_++, -1});
+    time_.push_back({0, number, true});
+    const int outer_next = std::exchange(next_, 0);
+    agents_.push_back({stmt.node(), scope, number});
+    TILEWRIGHT_CHECK_OK(event(Event::Kind::Split, stmt));
+    TILEWRIGHT_CHECK_OK(statement(body));
+    agents_.pop_back();
+    next_ = outer_next;
+    time_.resize(depth);
+    loops_.pop_back();
+    region_ = outer;
+    return Ok{};
+  }
+
+  Result<Ok> roles_of(const program::Concurrent& roles) {
+    const int outer_next = next_ + 1;
+    time_.push_back({next_, -1});
+    int number = 0;
+    for (Stmt stmt : roles.roles) {
+      const auto& role = *stmt.as<program::Role>();
+      if (!role.after.empty())
+        return refuse(
+            "the proof cannot follow `after` of role `" + std::string(role.name.text()) + "` yet",
+            "let a barrier order the roles");
+      time_.push_back({number++, -1, true});
+      next_ = 0;
+      agents_.push_back({&role, role.scope, -1});
+      TILEWRIGHT_CHECK_OK(statement(role.body));
+      agents_.pop_back();
+      time_.pop_back();
+    }
+    time_.pop_back();
+    next_ = outer_next;
+    return Ok{};
+  }
+
+  Result<Ok> object_of(Stmt stmt, const program::Object& object) {
+    SyncObject own;
+    own.name = object.name;
+    own.kind = object.object;
+    own.loops = loops_.size();
+    own.agents = agents_.size();
+    for (Expr extent : object.extents) {
+      const auto value = poly::affine_of(substituted(extent));
+      if (!value || !value->is_constant()) return not_affine("the number of objects", extent);
+      own.extents.push_back(value->constant());
+    }
+    if (object.count) {
+      const auto value = poly::affine_of(substituted(object.count));
+      if (!value || !value->is_constant()) return not_affine("the count", object.count);
+      own.count = value->constant();
+    }
+    if (own.kind != program::ObjectKind::Barrier && own.kind != program::ObjectKind::Token)
+      return refuse("the proof cannot follow `" + program::headline(stmt) + "` yet",
+                    "use a barrier");
+    object_numbers_[object.name] = out_.objects.size();
+    out_.objects.push_back(std::move(own));
+    TILEWRIGHT_CHECK_OK(statement(object.body));
+    TILEWRIGHT_CHECK_OK(event(Event::Kind::End, stmt));
+    out_.events.back().object = object_numbers_[object.name];
+    return Ok{};
+  }
+
+  void set_point(Point& point) {
+    point.loops = loops_;
+    point.domain = poly::Set(poly::Space{params_, names(loops_)}, region_.pieces);
+    point.time = time_;
+    point.time.push_back({next_++, -1});
+    if (!out_.has_agents) return;
+    point.order = point.time;
+    point.agents = agents_;
+  }
+
+  Result<Ok> event(Event::Kind kind, Stmt stmt, Symbol object = {},
+                   std::span<const Expr> element = {}, Expr value = {}) {
+    if (!region_.exact)
+      return refuse("too many cases lead to `" + program::headline(stmt) + "`",
+                    "split the Program");
+    Event one;
+    one.kind = kind;
+    one.origin = stmt;
+    set_point(one);
+    if (object.valid()) one.object = object_numbers_.at(object);
+    TILEWRIGHT_CHECK_OK(cell_of(element, one.element));
+    if (kind == Event::Kind::Expect) {
+      one.bytes = substituted(value);
+    } else if (value) {
+      const auto affine = poly::affine_of(substituted(value));
+      if (!affine) return not_affine("the amount", value);
+      one.value = *affine;
+    }
+    out_.events.push_back(std::move(one));
+    return Ok{};
   }
 
   // A position of its own for what follows, within the innermost serial loop.
-  Result<Ok> for_loop(const program::For& loop) {
+  Result<Ok> for_loop(Stmt stmt, const program::For& loop) {
+    if (loop.loop == LoopKind::Parallel && out_.has_agents)
+      return agents_of_loop(stmt, loop.var, loop.lower, loop.upper,
+                            agents_.empty() ? program::Scope::System : agents_.back().scope,
+                            loop.body);
     const Region outer = region_;
     const std::string name(loop.var.text());
     const Expr lower = substituted(loop.lower);
@@ -139,7 +308,7 @@ class Walk {
     if (!poly::index_cases(lower)) return not_affine("the bound", loop.lower);
     if (!poly::index_cases(upper)) return not_affine("the bound", loop.upper);
     region_ = meet(region_, poly::range_region(name, lower, upper));
-    loops_.push_back({name, loop.loop, false});
+    loops_.push_back({name, loop.loop, false, lower, upper});
     // Lanes do each statement together.
     const int number = static_cast<int>(loops_.size()) - 1;
     const bool lane = loop.loop == LoopKind::Vector;
@@ -179,6 +348,7 @@ class Walk {
       scalars_[let.var] = value;
     } else {
       TILEWRIGHT_CHECK_OK(add_buffer(let.var, let.value.type(), {}, Buffer::Kind::Local, true));
+      out_.buffers.back().space = program::Space::Register;  // its agent's, and its operations'
       TILEWRIGHT_CHECK_OK(add(stmt, let.var, {}, let.value));
       scalars_[let.var] = context_.read(let.var, {}, let.value.type());
     }
@@ -230,10 +400,8 @@ class Walk {
     one.origin = stmt;
     one.buffer = buffer;
     one.value = substituted(value);
-    one.loops = loops_;
-    one.domain = poly::Set(poly::Space{params_, names(loops_)}, region_.pieces);
-    one.time = time_;
-    one.time.push_back({next_++, -1});
+    one.operation = operation_;
+    set_point(one);
     if (const auto* store = stmt.as<program::Store>()) {
       one.marked = store->origin;
       for (Expr index : store->point) one.mark.push_back(substituted(index));
@@ -283,6 +451,9 @@ class Walk {
   std::vector<Loop> loops_;
   std::vector<TimeStep> time_;
   int next_ = 0;
+  std::vector<AgentStep> agents_;
+  std::size_t operation_ = kNone;
+  std::map<Symbol, std::size_t> object_numbers_;
   Region region_ = Region::everywhere();
   ir::Substitution scalars_;
   Statements out_;

@@ -27,6 +27,7 @@ using poly::AffineExpr;
 struct TimeStep {
   int position = 0;
   int loop = -1;
+  bool splits = false;  // instances that differ here are of different agents
   friend bool operator==(const TimeStep&, const TimeStep&) = default;
 };
 
@@ -34,6 +35,27 @@ struct Loop {
   std::string name;  // of the variable: unique in a Program
   program::LoopKind kind = program::LoopKind::Serial;
   bool of_call = false;  // a lane of a call: all read before any writes
+  Expr lower = {};  // of a loop that is no lane of a call and no split into agents
+  Expr upper = {};
+};
+
+// One of the agents around a statement, outermost first: a kernel, a role, or an iteration of a loop bound to agents.
+struct AgentStep {
+  const void* node = nullptr;
+  program::Scope scope = program::Scope::System;
+  int loop = -1;
+};
+
+// Where something of an agent stands. Its instances are those of the loops in the domain.
+struct Point {
+  std::vector<Loop> loops;  // outermost first
+  poly::Set domain;  // parameters: extents; dimensions: the loops
+  std::vector<TimeStep> time;  // in the order that value flow takes
+  // Of a Program with agents alone: in the program of its agent, and the agents.
+  std::vector<TimeStep> order;
+  std::vector<AgentStep> agents;
+
+  Point() : domain(poly::Space{}) {}
 };
 
 // A cell that a statement reads.
@@ -44,21 +66,54 @@ struct Access {
   poly::Set points;  // the instances that evaluate it: under its `select`s
 };
 
-struct Statement {
+inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+struct Statement : Point {
   std::size_t number = 0;
   program::Stmt origin;  // the store or let
   Symbol buffer;
   std::vector<AffineExpr> cell;
   Expr value;  // names of the Program, quasi-affine `let`s replaced
-  std::vector<Loop> loops;  // outermost first
-  poly::Set domain;  // parameters: extents; dimensions: the loops
-  std::vector<TimeStep> time;
   std::vector<Access> reads;
   // What the store says that it writes: a cell of the algorithm. A hint.
   Symbol marked;
   std::vector<Expr> mark;
+  std::size_t operation = kNone;  // the event that starts the asynchronous operation that it is of
+};
 
-  Statement() : domain(poly::Space{}) {}
+// What an agent does besides stores. Split: a loop bound to agents begins. End: of an `alloc`, an object or a kernel.
+struct Event : Point {
+  enum class Kind : std::uint8_t {
+    Split,
+    End,
+    Start,
+    Arrive,
+    Expect,
+    Commit,
+    Wait,
+    WaitGroups,
+    Fence,
+    Sync
+  };
+  Kind kind = Kind::End;
+  program::Stmt origin;
+  std::size_t object = kNone;
+  std::vector<AffineExpr> element;  // of the object
+  AffineExpr value;  // the amount that arrives, the phase, or how many groups may be left
+  Expr bytes;  // that are expected
+  program::Scope scope = program::Scope::None;
+  program::Proxy proxy = program::Proxy::Generic;
+  program::Completion completion = program::Completion::Group;
+};
+
+// A synchronisation object; each instance of the loops around it has its own.
+struct SyncObject {
+  Symbol name;
+  program::ObjectKind kind = program::ObjectKind::Barrier;
+  std::vector<std::int64_t> extents;
+  std::int64_t count = 0;
+  std::size_t loops = 0;  // so many of the loops around what uses it
+  std::size_t agents = 0;
 };
 
 // A tensor, an `alloc` or a value of a `let`.
@@ -69,6 +124,7 @@ struct Buffer {
       loops;  // each of their instances has its own cells; lanes share an `alloc`, not a `let`
   std::vector<Expr> extents;
   poly::Set cells;  // parameters: extents; dimensions: the loops around it, then `d0`, `d1`, ...
+  program::Space space = program::Space::Global;
   enum class Kind : std::uint8_t { Input, Output, Inout, Local } kind = Kind::Local;
 
   Buffer() : cells(poly::Space{}) {}
@@ -77,6 +133,9 @@ struct Buffer {
 struct Statements {
   std::vector<Statement> list;  // in the order of the text
   std::vector<Buffer> buffers;
+  std::vector<Event> events;  // of a Program with agents, in the order of the text
+  std::vector<SyncObject> objects;
+  bool has_agents = false;
   poly::Set sizes;  // that the Program allows; no dimensions
 
   Statements() : sizes(poly::Space{}) {}
@@ -84,6 +143,8 @@ struct Statements {
   std::vector<std::string> extents() const { return sizes.space().params; }
 };
 
+// Times are positions in the text and values of loops. With agents they are no order that a run has to keep
+// (interleave.h).
 Result<Statements> statements_of(ir::Context& context, const program::Program& program);
 
 // A time, and what is appended to the loop variables of its instance.
