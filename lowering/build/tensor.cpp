@@ -160,6 +160,9 @@ Evidence NestEmitter::partial_instance(const Point& point, const std::vector<Sym
       }
       return found;
     };
+    // Where another loop is empty, nothing is computed at all.
+    for (const tree::Loop& l : nest_.loops)
+      if (poly::evaluate_index(space_.max_extent(l.name), at).value_or(0) < 1) return false;
     if (!visit(0)) return false;
     for (const auto& [name, length] : loops)
       place += (place.empty() ? "" : ", ") + std::string(name.text()) + " = " +
