@@ -164,8 +164,8 @@ class RunVerb final : public Verb {
     for (const std::string& text : outputs_) {
       const auto definition = split_definition(text);
       const ir::Tensor& tensor = results.at(work.context().symbol(definition->first));
-      auto made = session.take(npy::encode(definition->second, tensor.type, tensor.shape,
-                                           ir::element_bytes(tensor)));
+      auto made = session.take(
+          npy::encode(definition->second, tensor.type, tensor.shape, ir::element_bytes(tensor)));
       if (!made) return false;
       contents.push_back(*std::move(made));
       files.push_back({definition->second, contents.back()});

@@ -24,8 +24,7 @@ Failure cannot_read(const std::string& path, const std::string& why, const std::
   return fail(Code::FileRead, {}, in_backticks(path) + " cannot be read: " + why, remedy);
 }
 
-Failure cannot_write(const std::string& path, const std::string& why,
-                     Code code = Code::FileWrite) {
+Failure cannot_write(const std::string& path, const std::string& why, Code code = Code::FileWrite) {
   return fail(code, {}, in_backticks(path) + " cannot be written: " + why,
               "choose a folder that you may write to, with room for the files");
 }
