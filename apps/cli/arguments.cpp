@@ -10,6 +10,31 @@ struct Arguments::Impl {
   CLI::App app;
 };
 
+namespace {
+
+bool is_name_character(char c, bool first) {
+  const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  return letter || (!first && ((c >= '0' && c <= '9') || c == '.'));
+}
+
+// `a=x,1.npy,b=y.npy` is two definitions.
+std::vector<std::string> split_files(const std::string& text) {
+  std::vector<std::string> out;
+  std::size_t begin = 0;
+  for (std::size_t comma = text.find(','); comma != std::string::npos;
+       comma = text.find(',', comma + 1)) {
+    std::size_t end = comma + 1;
+    while (end < text.size() && is_name_character(text[end], end == comma + 1)) ++end;
+    if (end == comma + 1 || end == text.size() || text[end] != '=') continue;
+    out.push_back(text.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  out.push_back(text.substr(begin));
+  return out;
+}
+
+}  // namespace
+
 Arguments::Arguments(std::string name, std::string summary) : impl_(std::make_unique<Impl>()) {
   impl_->app.name(std::move(name));
   impl_->app.description(std::move(summary));
@@ -61,6 +86,21 @@ void Arguments::list(const std::string& names, std::vector<std::string>& values,
       ->type_name(meta + "...");
 }
 
+void Arguments::files(const std::string& names, std::vector<std::string>& values,
+                      const std::string& meta, const std::string& help) {
+  impl_->app
+      .add_option_function<std::vector<std::string>>(
+          names,
+          [&values](const std::vector<std::string>& given) {
+            for (const std::string& text : given)
+              for (std::string& one : split_files(text)) values.push_back(std::move(one));
+          },
+          help)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->type_name(meta + "...");
+}
+
 void Arguments::number(const std::string& names, std::int64_t& value, std::int64_t lowest,
                        const std::string& meta, const std::string& help) {
   impl_->app.add_option(names, value, help)
@@ -94,6 +134,14 @@ Arguments::Outcome Arguments::parse(const std::vector<std::string>& words, std::
 }
 
 std::string Arguments::help() const { return impl_->app.help(); }
+
+std::vector<Arguments::Described> Arguments::described() const {
+  std::vector<Described> out;
+  for (const CLI::Option* option : impl_->app.get_options())
+    out.push_back({option->get_name(option->get_positional(), true), option->get_type_name(),
+                   option->get_description(), option->get_required()});
+  return out;
+}
 
 std::optional<std::pair<std::string, std::string>> split_definition(const std::string& text) {
   const std::size_t at = text.find('=');

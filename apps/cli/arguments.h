@@ -31,6 +31,9 @@ class Arguments {
   // Commas separate values, and the option may be repeated.
   void list(const std::string& names, std::vector<std::string>& values, const std::string& meta,
             const std::string& help);
+  // NAME=FILE: a comma separates two of them where the next NAME= follows it, so files may have commas in their names.
+  void files(const std::string& names, std::vector<std::string>& values, const std::string& meta,
+             const std::string& help);
   void number(const std::string& names, std::int64_t& value, std::int64_t lowest,
               const std::string& meta, const std::string& help);
   void flag(const std::string& names, bool& value, const std::string& help);
@@ -39,6 +42,13 @@ class Arguments {
   // Without the verb. `wrong` gets one line.
   Outcome parse(const std::vector<std::string>& words, std::string& wrong);
   std::string help() const;
+  struct Described {
+    std::string names;  // "-o,--output", or the name of a positional
+    std::string meta;
+    std::string help;
+    bool required = false;
+  };
+  std::vector<Described> described() const;
 
  private:
   struct Impl;

@@ -2,10 +2,13 @@
 //
 // `tilewright check FILE.tw`: a schedule, or a program that someone wrote or edited, against the algorithm.
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 #include "apps/cli/verb.h"
 #include "apps/cli/work.h"
 #include "frontend/base/format.h"
+#include "frontend/ir/given.h"
 #include "frontend/ir/interpret.h"
 #include "lowering/program/interpret.h"
 #include "lowering/program/text.h"
@@ -71,13 +74,14 @@ class Check final : public Verb {
     if (json_) {
       Json out = check::to_json(program, report, true);
       out.set("version", 1);
+      if (replay_) out.set("differing", to_json(replay(work, program)));
       session.print_json(out);
     } else {
       print(session, program, report);
     }
     if (!report.findings.empty())
       report_findings(session, work, report, program_source_ ? &*program_source_ : nullptr);
-    if (replay_) replay(session, work, program);
+    if (replay_ && !json_) session.print(to_text(replay(work, program)));
     if (report.verdict == check::Verdict::NotChecked)
       session.report({Code::NotChecked,
                       {},
@@ -110,34 +114,70 @@ class Check final : public Verb {
     return text;
   }
 
-  // Every cell beyond its bound, as `c[0, 3]: expected 1, got 2, bound 0.5`.
-  void replay(Session& session, Work& work, const program::Program& program) {
+  struct Differing {
+    Symbol output;
+    ir::BoundViolation cell;
+  };
+
+  // Every cell beyond its bound, but no more than kMaxCells and one of each output.
+  std::vector<Differing> replay(Work& work, const program::Program& program) {
     const ir::Bindings& sizes = options_.sizes.front();
     const ir::TensorMap inputs =
         ir::random_inputs(work.algorithm(), sizes, options_.seed, options_.wide);
     const auto reference = ir::interpret_with_bound(work.algorithm(), sizes, inputs);
     auto got = program::interpret(work.context(), program, sizes, inputs);
-    if (!reference.ok() || !got.ok()) return;
+    if (!reference.ok() || !got.ok()) return {};
+    std::vector<Differing> out;
     for (auto& [name, tensor] : got->outputs) {
       const ir::Equation* value = work.algorithm().new_value(name);
-      ir::BoundedTensor wanted = reference->at(value ? value->name : name);
-      int shown = 0;
-      while (shown < kMaxCells) {
+      const ir::BoundedTensor wanted = reference->at(value ? value->name : name);
+      for (int shown = 0; shown <= kMaxCells; ++shown) {
         const auto violation = ir::find_violation(wanted, tensor);
         if (!violation || violation->cell.size() != tensor.shape.size()) break;
-        std::string cell;
-        for (std::int64_t index : violation->cell)
-          cell += (cell.empty() ? "" : ", ") + std::to_string(index);
-        session.print(std::string(name.text()) + "[" + cell + "]: expected " +
-                      format_double(violation->expected) + ", got " +
-                      format_double(violation->got) + ", bound " + format_double(violation->bound) +
-                      "\n");
-        ++shown;
+        out.push_back({name, *violation});
         const auto at = static_cast<std::size_t>(tensor.offset(violation->cell));
         tensor.data[at] = wanted.value.data[at];
       }
-      if (shown == kMaxCells) session.print("further cells are left out\n");
     }
+    return out;
+  }
+
+  // `c[0, 3]: expected 1, got 2, bound 0.5`
+  static std::string to_text(const std::vector<Differing>& all) {
+    std::string text;
+    std::map<Symbol, int> shown;
+    for (const auto& [output, cell] : all) {
+      const int count = ++shown[output];
+      if (count > kMaxCells) {
+        text += "further cells are left out\n";
+        continue;
+      }
+      text += std::string(output.text()) + ir::shape_text(cell.cell) + ": expected " +
+              format_double(cell.expected) + ", got " + format_double(cell.got) + ", bound " +
+              format_double(cell.bound) + "\n";
+    }
+    return text;
+  }
+
+  // JSON has no word for what is not finite.
+  static Json number(double value) {
+    return std::isfinite(value) ? Json(value) : Json(format_double(value));
+  }
+
+  static Json to_json(const std::vector<Differing>& all) {
+    Json out = Json::array();
+    for (const auto& [output, cell] : all) {
+      Json index = Json::array();
+      for (std::int64_t i : cell.cell) index.push(i);
+      Json one = Json::object();
+      one.set("output", output.text());
+      one.set("cell", std::move(index));
+      one.set("expected", number(cell.expected));
+      one.set("got", number(cell.got));
+      one.set("bound", number(cell.bound));
+      out.push(std::move(one));
+    }
+    return out;
   }
 
   StageOptions stages_;

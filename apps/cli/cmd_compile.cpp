@@ -94,7 +94,7 @@ class Compile final : public Verb {
 
  private:
   // What takes one program.
-  int check_schedules(const Session& session) const {
+  int check_schedules(Session& session) const {
     if (schedules_.empty()) return kExitOk;
     std::string option;
     if (!stages_.schedule.empty()) option = "--schedule";

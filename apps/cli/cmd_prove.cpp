@@ -12,8 +12,6 @@ namespace tilewright::cli {
 
 namespace {
 
-constexpr int kExitUnknown = 3;
-
 class Prove final : public Verb {
  public:
   void declare(Arguments& arguments) override {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `tilewright run FILE.tw`: runs an algorithm, under a schedule if one is given, on .npy files.
+#include <set>
+
 #include "apps/cli/machines.h"
 #include "apps/cli/tensors.h"
 #include "apps/cli/verb.h"
@@ -17,9 +19,9 @@ class RunVerb final : public Verb {
  public:
   void declare(Arguments& arguments) override {
     stages_.declare_inputs(arguments);
-    arguments.list("-i,--input", inputs_, "NAME=FILE",
-                   "an input from a .npy file; the others come from --seed");
-    arguments.list("-o,--output", outputs_, "NAME=FILE", "write an output to a .npy file");
+    arguments.files("-i,--input", inputs_, "NAME=FILE",
+                    "an input from a .npy file; the others come from --seed");
+    arguments.files("-o,--output", outputs_, "NAME=FILE", "write an output to a .npy file");
     arguments.number("--seed", seed_, 0, "N", "of the inputs that no file gives");
     arguments.flag("--interpret", interpret_,
                    "interpret the algorithm, or with --schedule the program");
@@ -35,6 +37,7 @@ class RunVerb final : public Verb {
       for (const std::string& text : *list)
         if (!split_definition(text))
           return session.usage("run: " + in_backticks(text) + " is not NAME=FILE.npy");
+    if (const int status = check_repeated(session); status != kExitOk) return status;
     if (reals_ && (!interpret_ || !stages_.schedule.empty()))
       return session.usage("run: --reals needs --interpret and no --schedule");
     if (threads_ > TILEWRIGHT_MAX_THREADS) return session.usage("run: --threads: at most 1024");
@@ -56,6 +59,19 @@ class RunVerb final : public Verb {
   static bool check_outputs_known(const ir::Algorithm& algorithm, Symbol name) {
     const ir::Equation* equation = algorithm.definition(name);
     return equation != nullptr && equation->is_output;
+  }
+
+  // An input has one file, and a file one output.
+  int check_repeated(Session& session) const {
+    std::set<std::string> seen;
+    for (const std::string& text : inputs_)
+      if (const auto name = split_definition(text)->first; !seen.insert(name).second)
+        return session.usage("run: --input: " + in_backticks(name) + " is given twice");
+    seen.clear();
+    for (const std::string& text : outputs_)
+      if (const auto file = split_definition(text)->second; !seen.insert(file).second)
+        return session.usage("run: --output: " + in_backticks(file) + " is given twice");
+    return kExitOk;
   }
 
   bool check_outputs(Session& session, Work& work) {
@@ -142,14 +158,19 @@ class RunVerb final : public Verb {
   }
 
   bool write(Session& session, Work& work, const ir::TensorMap& results) {
+    std::vector<std::string> contents;
+    std::vector<OutputFile> files;
+    contents.reserve(outputs_.size());
     for (const std::string& text : outputs_) {
       const auto definition = split_definition(text);
       const ir::Tensor& tensor = results.at(work.context().symbol(definition->first));
-      if (!session.take(
-              npy::write(definition->second, tensor.type, tensor.shape, ir::element_bytes(tensor))))
-        return false;
+      auto made = session.take(
+          npy::encode(definition->second, tensor.type, tensor.shape, ir::element_bytes(tensor)));
+      if (!made) return false;
+      contents.push_back(*std::move(made));
+      files.push_back({definition->second, contents.back()});
     }
-    return true;
+    return session.take(write_paths(files, Code::NpyWrite)).has_value();
   }
 
   int conclude(Session& session, Work& work, const GivenTensors& given,

@@ -24,10 +24,29 @@ Failure cannot_read(const std::string& path, const std::string& why, const std::
   return fail(Code::FileRead, {}, in_backticks(path) + " cannot be read: " + why, remedy);
 }
 
-Failure cannot_write(const std::string& path, const std::string& why) {
-  return fail(Code::FileWrite, {}, in_backticks(path) + " cannot be written: " + why,
+Failure cannot_write(const std::string& path, const std::string& why, Code code = Code::FileWrite) {
+  return fail(code, {}, in_backticks(path) + " cannot be written: " + why,
               "choose a folder that you may write to, with room for the files");
 }
+
+constexpr int kEndingSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+
+// Holds the signals back that end the tool, where files are between two states.
+class Undisturbed {
+ public:
+  Undisturbed() {
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    for (const int signal : kEndingSignals) ::sigaddset(&signals, signal);
+    ::pthread_sigmask(SIG_BLOCK, &signals, &before_);
+  }
+  Undisturbed(const Undisturbed&) = delete;
+  Undisturbed& operator=(const Undisturbed&) = delete;
+  ~Undisturbed() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
 
 // Closes at the end.
 struct Descriptor {
@@ -49,7 +68,7 @@ bool write_all(int fd, std::string_view bytes) {
 
 // What a signal has to remove: fixed memory, since a handler may neither allocate nor lock. A slot is in use
 // from the moment its name is complete.
-constexpr int kSlots = 16;
+constexpr int kSlots = 256;
 constexpr std::size_t kSlotBytes = 4096;
 char slot_path[kSlots][kSlotBytes];
 volatile std::sig_atomic_t slot_used[kSlots];
@@ -93,24 +112,39 @@ class Pending {
     for (const auto& [temporary, path] : files_) ::unlink(temporary.c_str());
   }
 
-  Result<Ok> add(const std::string& path, std::string_view bytes) {
-    struct stat status{};
-    if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
-      return cannot_write(path, "it is there and no regular file");
-    std::string temporary = path + ".XXXXXX";
-    Descriptor file{::mkstemp(temporary.data())};
-    if (file.fd < 0) return cannot_write(path, std::strerror(errno));
-    files_.emplace_back(temporary, path);
-    noted_.emplace_back(temporary);
+  // What is there must be a regular file that may be written; it keeps its mode, and a link to it stays one.
+  Result<Ok> add(std::string path, std::string_view bytes, Code code) {
     // mkstemp gives 0600; what a new file gets is decided by the mask.
     const mode_t mask = ::umask(0);
     ::umask(mask);
-    if (!write_all(file.fd, bytes) || ::fchmod(file.fd, 0666 & ~mask) != 0)
-      return cannot_write(path, std::strerror(errno));
+    mode_t mode = 0666 & ~mask;
+    struct stat status{};
+    if (::stat(path.c_str(), &status) == 0) {
+      if (!S_ISREG(status.st_mode))
+        return cannot_write(path, "it is there and no regular file", code);
+      if (::access(path.c_str(), W_OK) != 0) return cannot_write(path, std::strerror(errno), code);
+      mode = status.st_mode & 07777;
+      std::error_code error;
+      const auto real = std::filesystem::canonical(path, error);
+      if (!error) path = real.string();
+    }
+    std::string temporary = path + ".XXXXXX";
+    Descriptor file;
+    {
+      const Undisturbed undisturbed;
+      file.fd = ::mkstemp(temporary.data());
+      if (file.fd < 0) return cannot_write(path, std::strerror(errno), code);
+      files_.emplace_back(temporary, path);
+      noted_.emplace_back(temporary);
+    }
+    if (!write_all(file.fd, bytes) || ::fchmod(file.fd, mode) != 0)
+      return cannot_write(path, std::strerror(errno), code);
     return Ok{};
   }
 
+  // All or, before the first, none.
   Result<Ok> rename_all() {
+    const Undisturbed undisturbed;
     while (!files_.empty()) {
       const auto [temporary, path] = files_.back();
       if (::rename(temporary.c_str(), path.c_str()) != 0)
@@ -174,12 +208,19 @@ void remove_temporaries_on_signals() {
   struct sigaction action{};
   action.sa_handler = remove_temporaries;
   action.sa_flags = SA_RESETHAND | SA_NODEFER;
-  for (int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : kEndingSignals) {
     struct sigaction before{};
-    // A shell that starts a job in the background has it ignore SIGINT.
+    // A shell that starts a job in the background has it ignore SIGINT, nohup SIGHUP.
     if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
       ::sigaction(signal, &action, nullptr);
   }
+}
+
+void hold_standard_streams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(fd, F_GETFD) < 0)
+      // The lowest free descriptor is this one; the wrong way round, so that its use is an error.
+      (void)::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 Result<Ok> write_files(const std::string& folder, const std::vector<OutputFile>& files) {
@@ -189,8 +230,15 @@ Result<Ok> write_files(const std::string& folder, const std::vector<OutputFile>&
     return cannot_write(folder, error ? error.message() : "it is there and no folder");
   Pending pending;
   for (const OutputFile& file : files)
-    TILEWRIGHT_CHECK_OK(
-        pending.add((std::filesystem::path(folder) / file.name).string(), file.bytes));
+    TILEWRIGHT_CHECK_OK(pending.add((std::filesystem::path(folder) / file.name).string(),
+                                    file.bytes, Code::FileWrite));
+  return pending.rename_all();
+}
+
+Result<Ok> write_paths(const std::vector<OutputFile>& files, Code code) {
+  Pending pending;
+  for (const OutputFile& file : files)
+    TILEWRIGHT_CHECK_OK(pending.add(file.name, file.bytes, code));
   return pending.rename_all();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // tilewright VERB ...: finds the verb, fills its arguments, runs it. Exit status: 0 done, 1 diagnostics were
-// reported, 2 usage, 70 a defect. Whatever escapes is caught here and says how to report it.
+// reported, 2 usage, 3 not decided, 70 a defect. Whatever escapes is caught here and says how to report it.
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -42,6 +42,8 @@ std::string closest_verb(std::string_view word) {
 int run_verb(const VerbInfo& info, const std::vector<std::string>& words) {
   Session session;
   Arguments arguments("tilewright " + std::string(info.name), std::string(info.summary));
+  const auto end = std::find(words.begin(), words.end(), "--");
+  if (std::find(words.begin(), end, "--json") != end) session.expect_json();
   const std::unique_ptr<Verb> verb = info.make();
   verb->declare(arguments);
   session.declare(arguments);
@@ -49,8 +51,9 @@ int run_verb(const VerbInfo& info, const std::vector<std::string>& words) {
   switch (arguments.parse(words, wrong)) {
     case Arguments::Outcome::Help: session.print(arguments.help()); return session.finish(kExitOk);
     case Arguments::Outcome::Wrong:
-      return session.usage(std::string(info.name) + ": " + wrong + "; see `tilewright help " +
-                           std::string(info.name) + "`");
+      return session.finish(session.usage(std::string(info.name) + ": " + wrong +
+                                          "; see `tilewright help " + std::string(info.name) +
+                                          "`"));
     case Arguments::Outcome::Parsed: break;
   }
   return session.finish(verb->run(session));
@@ -86,10 +89,9 @@ int report_defect(const char* what) {
 }  // namespace
 
 int main_of(int argc, char** argv) {
-  // A reader that went away is seen as an error of write, not as a signal.
-  std::signal(SIGPIPE, SIG_IGN);
-  // The same for a file that grows beyond what the user may write.
+  // A file that grows beyond what the user may write is seen as an error of write, not as a signal.
   std::signal(SIGXFSZ, SIG_IGN);
+  hold_standard_streams();
   remove_temporaries_on_signals();
   try {
     return run_tool(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));

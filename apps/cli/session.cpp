@@ -32,8 +32,10 @@ void Session::report(const std::vector<Diagnostic>& diagnostics, const Source* s
   // The order of the two streams is kept where both go to one place.
   std::fflush(stdout);
   std::string text;
+  const Json json = render_json(diagnostics, source);
+  for (const Json& one : *json.as_array()) reported_.push(one);
   if (diagnostics_ == "json") {
-    text = render_json(diagnostics, source).dump(-1) + "\n";
+    text = json.dump(-1) + "\n";
   } else {
     RenderOptions options;
     options.colour = colour();
@@ -42,12 +44,23 @@ void Session::report(const std::vector<Diagnostic>& diagnostics, const Source* s
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-int Session::usage(const std::string& message) const {
+int Session::usage(const std::string& message) {
+  usage_ = message;
   std::fprintf(stderr, "tilewright: %s\n", message.c_str());
   return kExitUsage;
 }
 
-void Session::print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void Session::print(std::string_view text) {
+  printed_ = true;
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void Session::print_aside(std::string_view text) {
+  if (wants_json_)
+    std::fwrite(text.data(), 1, text.size(), stderr);
+  else
+    print(text);
+}
 
 void Session::progress(std::string_view text) const {
   if (isatty(STDERR_FILENO) != 0) note(text);
@@ -59,6 +72,14 @@ void Session::note(std::string_view text) const {
 }
 
 int Session::finish(int status) {
+  if (wants_json_ && !printed_ && status != kExitOk) {
+    Json out = Json::object();
+    out.set("version", 1);
+    out.set("status", status);
+    if (!usage_.empty()) out.set("usage", usage_);
+    out.set("diagnostics", reported_);
+    print_json(out);
+  }
   errno = 0;
   const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
   if (!failed) return status;

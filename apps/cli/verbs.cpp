@@ -38,7 +38,8 @@ std::string usage(const VerbInfo* verb) {
   return text +
          "\n`tilewright help VERB` lists the options of a verb, `tilewright help topics` what else "
          "is explained.\n"
-         "Exit status: 0 done, 1 diagnostics were reported, 2 usage, 70 a defect of tilewright.\n";
+         "Exit status: 0 done, 1 diagnostics were reported, 2 usage, 3 not decided (`prove`), 70 a "
+         "defect of tilewright.\n";
 }
 
 }  // namespace tilewright::cli

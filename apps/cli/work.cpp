@@ -312,7 +312,7 @@ Result<std::optional<program::Program>> Work::after_pass(int number, std::string
     }
   }
   if (wants_print(number, name))
-    session_.print("# after " + dump_name(number, name) + "\n" + program::print(now_current));
+    session_.print_aside("# after " + dump_name(number, name) + "\n" + program::print(now_current));
   if (!options_.dump_dir.empty()) {
     const std::string file = dump_name(number, name);
     const std::string text = program::print(now_current);

@@ -281,12 +281,30 @@ Result<ir::Tensor> tensor_as(const Array& array, ir::ScalarType declared, std::s
   return tensor;
 }
 
+namespace {
+
+Result<Ok> check_array(std::string_view name, ir::ScalarType type,
+                       std::span<const std::int64_t> shape, std::span<const std::byte> data) {
+  if (type == ir::ScalarType::Index) return cannot_write(name, "`index` has no representation");
+  if (shape.size() > kMaxRank) return cannot_write(name, "too many dimensions");
+  const std::optional<std::uint64_t> size = size_of(type, shape);
+  if (size != data.size()) return cannot_write(name, "the data does not fit the shape");
+  return Ok{};
+}
+
+}  // namespace
+
+Result<std::string> encode(std::string_view name, ir::ScalarType type,
+                           std::span<const std::int64_t> shape, std::span<const std::byte> data) {
+  TILEWRIGHT_CHECK_OK(check_array(name, type, shape, data));
+  std::string out = header_bytes(type, shape);
+  out.append(reinterpret_cast<const char*>(data.data()), data.size());
+  return out;
+}
+
 Result<Ok> write(const std::string& path, ir::ScalarType type, std::span<const std::int64_t> shape,
                  std::span<const std::byte> data) {
-  if (type == ir::ScalarType::Index) return cannot_write(path, "`index` has no representation");
-  if (shape.size() > kMaxRank) return cannot_write(path, "too many dimensions");
-  const std::optional<std::uint64_t> size = size_of(type, shape);
-  if (size != data.size()) return cannot_write(path, "the data does not fit the shape");
+  TILEWRIGHT_CHECK_OK(check_array(path, type, shape, data));
   TILEWRIGHT_TRY(target, find_target(path));
   std::string temporary;
   const int descriptor = create_beside(target.path, temporary);

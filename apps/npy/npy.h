@@ -63,18 +63,19 @@ Result<Array> read(const std::string& path);
 // The same from bytes in memory; `name` stands in diagnostics.
 Result<Array> parse(std::span<const std::byte> file, std::string_view name);
 
-// Writes format 1.0 under a temporary name in the same folder, then
-// renames. An existing file keeps its permissions; a symbolic link is followed; what is not a regular
-// file is refused.
 // The tensor of a declared type that an array holds. Types that NumPy lacks come in one of the same size: bf16 in
 // uint16, floats of 8 bits and fewer in uint8, i4 in int8, u4 in uint8, tf32 in float32; an element that does not
 // fit its type is refused. Any other array keeps its own type.
 Result<ir::Tensor> tensor_as(const Array& array, ir::ScalarType declared, std::string_view name);
 
+// Writes format 1.0 under a temporary name in the same folder, then renames. An existing file keeps its permissions;
+// a symbolic link is followed; what is not a regular file is refused.
 Result<Ok> write(const std::string& path, ir::ScalarType type, std::span<const std::int64_t> shape,
                  std::span<const std::byte> data);
-
-// The bytes of such a file before its data. Their number is a multiple of 64. At most 64 dimensions.
+// The bytes of such a file; `name` stands in diagnostics.
+Result<std::string> encode(std::string_view name, ir::ScalarType type,
+                           std::span<const std::int64_t> shape, std::span<const std::byte> data);
+// Those before its data. Their number is a multiple of 64. At most 64 dimensions.
 std::string header_bytes(ir::ScalarType type, std::span<const std::int64_t> shape);
 
 }  // namespace tilewright::npy

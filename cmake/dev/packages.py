@@ -17,6 +17,10 @@ libgtest-dev libgmock-dev libbenchmark-dev libmpfr-dev libgmp-dev
 ccache mold
 """.split()
 
+# A minimal installation may lack this source.
+SOURCES = ("If apt-get does not know a package: LLVM 22 for Debian 12 comes with its security updates, from\n"
+           "deb http://deb.debian.org/debian-security bookworm-security main   (in /etc/apt/sources.list)")
+
 
 def missing():
     """The packages that dpkg does not report as installed."""
@@ -57,7 +61,10 @@ def setup(only_print=False):
         return 1
     quiet = ["env", "DEBIAN_FRONTEND=noninteractive"]
     trees.run([*prefix, "apt-get", "update"])
-    trees.run([*prefix, *quiet, "apt-get", "install", "-y", "--no-install-recommends", *names])
+    try:
+        trees.run([*prefix, *quiet, "apt-get", "install", "-y", "--no-install-recommends", *names])
+    except trees.Failed as failure:
+        raise trees.Failed(f"{failure}\n{SOURCES}") from None
     still = missing()
     if still:
         raise trees.Failed("apt-get ended well, but these are still missing: " + " ".join(still))

@@ -67,8 +67,8 @@ Result<std::vector<std::int64_t>> bound_shape(Symbol name, const std::vector<Exp
                   "state with `requires` that it is at least 0");
     if (value > 0 && (__builtin_mul_overflow(cells, value, &cells) || cells > kMaxCells))
       return fail(Code::InterpretLimit, span,
-                  "`" + std::string(name.text()) + "` has more cells than the interpreter holds",
-                  "interpret at smaller sizes");
+                  "`" + std::string(name.text()) + "` has more cells than fit",
+                  "use smaller sizes");
     out.push_back(value);
   }
   return out;

@@ -362,7 +362,7 @@ Result<Stmt> Builder::emit_roots(std::size_t first, std::size_t last, std::size_
 }
 
 Result<program::Program> Builder::run() {
-  TILEWRIGHT_CHECK_OK(tree::verify(algorithm, schedule.tree));
+  TILEWRIGHT_CHECK_OK(tree::verify(algorithm, schedule.tree, schedule.guards));
   if (schedule.machine_file)
     machine_ = *schedule.machine_file;
   else if (!machine::is_machine_path(schedule.machine))

@@ -165,6 +165,8 @@ class Builder {
 
   // Evidence that a value over extents is not constant: it, and two allowed sizes at which it differs.
   Evidence varying(std::string_view what, const std::vector<Expr>& values) const;
+  // Allowed sizes at which a value over extents is larger than another, where either depends on them.
+  Evidence larger(Expr value, Expr other) const;
 
   // The equation of a nest with inlined producers substituted; null for a staged copy.
   const ir::Equation* equation(Symbol nest) const;

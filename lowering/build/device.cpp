@@ -176,11 +176,12 @@ Result<Stmt> NestEmitter::bound_loop(const tree::Loop& l, Point point, Expr uppe
     const auto fits =
         ir::decide(context_, context_.le(space_.max_extent(l.name), count), builder_.ranges);
     if (!fits || !*fits)
-      return refuse(
-          l.bound.span,
-          "loop " + shown(nest_, l.name) + " has more iterations than there are agents",
-          "split it by the number of agents and bind the inner loop",
-          {{"iterations", ir::print(space_.max_extent(l.name))}, {"agents", ir::print(count)}});
+      return refuse(l.bound.span,
+                    "loop " + shown(nest_, l.name) + " has more iterations than there are agents",
+                    "split it by the number of agents and bind the inner loop",
+                    poly::with({{"iterations", ir::print(space_.max_extent(l.name))},
+                                {"agents", ir::print(count)}},
+                               builder_.larger(space_.max_extent(l.name), count)));
     (void)enter(l, point, zero, upper, false);
     const Expr own = point.values.value_of.at(l.name);
     TILEWRIGHT_TRY(inside, body(point));

@@ -129,6 +129,8 @@ class NestEmitter {
   // tensor.cpp: one tile over the tensorized loops, by the instruction or, where it is partial, by loops.
   Result<Ok> plan_tensor();
   Result<Stmt> tensor_step(Point& point);
+  // Sizes and a cell of a tile that begins inside of the guard, where the cell does not satisfy it.
+  Evidence partial_instance(const Point& point, const std::vector<Symbol>& tile, Expr guard) const;
   Result<Stmt> call(const Point& point, Expr term, Symbol tile);
   // Where a tile lies: its loops' variables, each 0 in `first`, and the cell of partial results there.
   struct TensorTile {

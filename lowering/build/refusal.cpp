@@ -39,4 +39,15 @@ Evidence Builder::varying(std::string_view what, const std::vector<Expr>& values
   return out;
 }
 
+Evidence Builder::larger(Expr value, Expr other) const {
+  if (value.as<ir::IntConst>() && other.as<ir::IntConst>()) return {};
+  const poly::AllowedSizes allowed(algorithm, schedule.guards);
+  const auto sizes = allowed.find([&](const poly::Values& at) {
+    const auto one = poly::evaluate_index(value, at);
+    const auto two = poly::evaluate_index(other, at);
+    return one && two && *one > *two;
+  });
+  return sizes ? Evidence{{"sizes", allowed.text(*sizes)}} : Evidence{};
+}
+
 }  // namespace tilewright::build

@@ -6,6 +6,7 @@
 // lie and how many lanes there are is in its description. A tile that may be partial is computed by loops, which
 // a schedule asks for by `peel`; anywhere else it is refused, since it would never be fast.
 #include <algorithm>
+#include <functional>
 
 #include "frontend/base/format.h"
 #include "frontend/ir/text.h"
@@ -16,6 +17,9 @@
 namespace tilewright::build {
 
 namespace {
+
+constexpr std::int64_t kMaxTried =
+    64;  // iterations of one loop, in the search for a counterexample
 
 Failure refuse_tile(const tree::Nest& nest, Code code, std::string message, std::string remedy,
                     Evidence evidence) {
@@ -123,6 +127,52 @@ Result<Ok> NestEmitter::plan_tensor() {
   return Ok{};
 }
 
+Evidence NestEmitter::partial_instance(const Point& point, const std::vector<Symbol>& tile,
+                                       Expr guard) const {
+  std::vector<std::pair<Symbol, Expr>>
+      loops;  // variables of the guard, with the lengths of their loops
+  for (const tree::Loop& l : nest_.loops) {
+    const auto at = point.values.value_of.find(l.name);
+    const auto* var = at == point.values.value_of.end() ? nullptr : at->second.as<ir::Var>();
+    if (var && mentions(guard, {var->name}))
+      loops.emplace_back(var->name, space_.max_extent(l.name));
+  }
+  if (loops.size() != ir::free_vars(guard).size()) return {};
+  poly::AllowedSizes allowed(builder_.algorithm, builder_.schedule.guards);
+  for (const tree::Step& step : nest_.steps)
+    if (const auto* split = std::get_if<tree::SplitStep>(&step)) allowed.try_around(split->factor);
+  // The tile begins inside, and this cell of it lies outside.
+  const auto is_partial = [&](const poly::Values& values) {
+    poly::Values first = values;
+    for (Symbol var : tile) first[var] = 0;
+    return poly::evaluate_index(guard, values) == 0 && poly::evaluate_index(guard, first) == 1;
+  };
+  std::string place;
+  const auto sizes = allowed.find([&](const poly::Values& at) {
+    poly::Values values = at;
+    const std::function<bool(std::size_t)> visit = [&](std::size_t i) {
+      if (i == loops.size()) return is_partial(values);
+      const auto length = poly::evaluate_index(loops[i].second, at);
+      bool found = false;
+      for (std::int64_t v = 0; v < std::min(length.value_or(0), kMaxTried) && !found; ++v) {
+        values[loops[i].first] = v;
+        found = visit(i + 1);
+      }
+      return found;
+    };
+    // Where another loop is empty, nothing is computed at all.
+    for (const tree::Loop& l : nest_.loops)
+      if (poly::evaluate_index(space_.max_extent(l.name), at).value_or(0) < 1) return false;
+    if (!visit(0)) return false;
+    for (const auto& [name, length] : loops)
+      place += (place.empty() ? "" : ", ") + std::string(name.text()) + " = " +
+               std::to_string(values.at(name));
+    return true;
+  });
+  if (!sizes) return {};
+  return {{"sizes", allowed.text(*sizes)}, {"outside at", place}};
+}
+
 Result<Stmt> NestEmitter::tensor_step(Point& point) {
   const Symbol tile = accumulators_.front().tile;
   Point whole = point;
@@ -148,7 +198,8 @@ Result<Stmt> NestEmitter::tensor_step(Point& point) {
                            " computes whole ones",
                        "stage what it reads with `pad`, or `peel` the loop outside the tile, or "
                        "state a guard that makes tiles whole",
-                       {{"guard", ir::print(*partial)}, {"term", ir::print(term)}});
+                       poly::with({{"guard", ir::print(*partial)}, {"term", ir::print(term)}},
+                                  partial_instance(whole, vars, *partial)));
   // Loops over the reduction first, so that the lanes are innermost.
   std::vector<std::size_t> order(
       tensor_loops_.begin() + static_cast<std::ptrdiff_t>(num_tensor_results_),

@@ -2,6 +2,7 @@
 //
 // async bp
 //   the staged copy bp, or an equation that copies, is started where it stands and waited for where it is read
+#include "frontend/ir/text.h"
 #include "schedules/directives/directive.h"
 
 namespace tilewright::directives {
@@ -20,7 +21,10 @@ Result<Ok> Async::apply(Target& target) const {
     return refuse(
         nest.span,
         "`" + std::string(nest.text()) + "` is computed, and only copies are asynchronous",
-        "stage a copy of it and make that asynchronous", {{"nest", std::string(nest.text())}});
+        "stage a copy of it and make that asynchronous",
+        {{"nest", std::string(nest.text())},
+         {"computes",
+          ir::print(target.tree.algorithm(target.algorithm).find_equation(nest)->value)}});
   found->is_async = true;
   found->made_async = {nest.span};
   return Ok{};

@@ -39,8 +39,10 @@ Result<Ok> ComputeAt::apply(Target& target) const {
         equation.span,
         "`" + std::string(equation.text()) + "` is an output, of which every cell is needed",
         "place an equation that is not an output",
-        {{"nest", std::string(equation.text())},
-         {"loop", loop_path(*owner.nest, owner.loop().name)}});
+        with({{"nest", std::string(equation.text())},
+              {"loop", loop_path(*owner.nest, owner.loop().name)}},
+             tree::unread_cell(target.where(), *e,
+                               target.algorithm.find_equation(owner.nest->name))));
   nest->at = tree::LoopRef{owner.nest->name, owner.loop().name};
   nest->placed = {at.span};
   return Ok{};

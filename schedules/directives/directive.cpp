@@ -41,7 +41,7 @@ Result<Ok> apply(const Directive& directive, Target& target) {
   // On a copy, so that a refusal half-way leaves the tree alone.
   tree::Tree trial = target.tree;
   // The old tree, and so what it derived, outlives the attempt.
-  Target attempt{target.context, target.tree.algorithm(target.algorithm), trial};
+  Target attempt{target.context, target.tree.algorithm(target.algorithm), trial, target.guards};
   TILEWRIGHT_CHECK_OK(std::visit([&](const auto& d) { return d.apply(attempt); }, directive));
   target.tree = std::move(trial);
   return Ok{};

@@ -16,6 +16,7 @@
 
 #include "frontend/base/text.h"
 #include "schedules/tree/tree.h"
+#include "schedules/tree/witness.h"
 
 namespace tilewright::directives {
 
@@ -48,6 +49,9 @@ struct Target {
   ir::Context& context;
   const ir::Algorithm& algorithm;
   tree::Tree& tree;
+  std::vector<ir::Expr> guards =
+      {};  // of the schedule, for counterexamples at sizes that it is for
+  tree::Case where() const { return {algorithm, guards}; }
 };
 
 // Reads the parts of directives. Failures are reported to the cursor.
@@ -350,7 +354,8 @@ Result<Ok> apply(const Directive& directive, Target& target);
 
 std::string print(const LoopName& name);  // "c.io"
 // What a refusal is about, for tools: `loop = c.i`, `placed = e`.
-using Evidence = std::vector<std::pair<std::string, std::string>>;
+using poly::Evidence;
+using poly::with;
 std::string print_conditions(const std::vector<ir::Expr>& conditions);  // "M >= 8, N % 4 == 0"
 std::string loop_path(const tree::Nest& nest, Symbol loop);  // "c.i", as evidence names a loop
 // E0304: a directive that cannot apply as things stand.

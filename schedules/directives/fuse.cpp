@@ -42,6 +42,22 @@ bool over_reduction(const Target& target, const tree::Nest& nest, Symbol loop) {
   return std::find(vars.begin(), vars.end(), loop) != vars.end();
 }
 
+// The loops that stand between the two, in one nest.
+Evidence in_between(const FoundLoop& a, const FoundLoop& b) {
+  if (a.nest != b.nest) return {};
+  Evidence out;
+  for (std::size_t i = a.index + 1; i < b.index; ++i)
+    out.emplace_back("between", loop_path(*a.nest, a.nest->loops[i].name));
+  return out;
+}
+
+// Two iterations of the fused loop that meet in one result, which those of a loop over results never do.
+Evidence iterations_of_both_sorts(const Target& target, tree::Nest nest, Symbol outer, Symbol inner,
+                                  Symbol fused) {
+  nest.steps.push_back(tree::FuseStep{outer, inner, fused, {}});
+  return tree::iterations_that_meet(target.where(), nest, fused);
+}
+
 }  // namespace
 
 Result<Ok> Fuse::apply(Target& target) const {
@@ -52,8 +68,9 @@ Result<Ok> Fuse::apply(Target& target) const {
                   "`" + directives::print(inner) + "` does not stand directly inside `" +
                       directives::print(outer) + "`",
                   "reorder the two loops next to each other first",
-                  {{"outer", loop_path(*a.nest, a.loop().name)},
-                   {"inner", loop_path(*b.nest, b.loop().name)}});
+                  with({{"outer", loop_path(*a.nest, a.loop().name)},
+                        {"inner", loop_path(*b.nest, b.loop().name)}},
+                       in_between(a, b)));
   if (has_name(target, *a.nest, fused))
     return refuse(
         fused.span, "the nest has a loop `" + std::string(fused.text()) + "` already",
@@ -75,12 +92,14 @@ Result<Ok> Fuse::apply(Target& target) const {
     TILEWRIGHT_CHECK_OK(not_kept(*a.nest, loop.name, outer.span));
   if (over_reduction(target, *a.nest, a.loop().name) !=
       over_reduction(target, *a.nest, b.loop().name))
-    return refuse(outer.span,
-                  "one of `" + directives::print(outer) + "` and `" + directives::print(inner) +
-                      "` runs over results and one over the reduction",
-                  "fuse two loops of one sort",
-                  {{"outer", loop_path(*a.nest, a.loop().name)},
-                   {"inner", loop_path(*b.nest, b.loop().name)}});
+    return refuse(
+        outer.span,
+        "one of `" + directives::print(outer) + "` and `" + directives::print(inner) +
+            "` runs over results and one over the reduction",
+        "fuse two loops of one sort",
+        with({{"outer", loop_path(*a.nest, a.loop().name)},
+              {"inner", loop_path(*b.nest, b.loop().name)}},
+             iterations_of_both_sorts(target, *a.nest, a.loop().name, b.loop().name, fused)));
   a.nest->steps.push_back(tree::FuseStep{a.loop().name, b.loop().name, fused, {outer.span}});
   a.nest->loops[a.index] = {fused, tree::LoopKind::Serial, false, {fused.span}, {}};
   a.nest->loops.erase(a.nest->loops.begin() + static_cast<std::ptrdiff_t>(b.index));

@@ -38,7 +38,10 @@ Result<Ok> Inline::apply(Target& target) const {
                               : "a reduction") +
               " and cannot be inlined",
           "inline an elementwise equation that is not an output; use `compute_at` for a reduction",
-          {{"nest", std::string(name.text())}});
+          with({{"nest", std::string(name.text())}},
+               !e             ? Evidence{}
+               : e->is_output ? tree::unread_cell(target.where(), *e, nullptr)
+                              : tree::reduction_read(target.where(), target.tree, *e)));
     for (const tree::Nest& other : target.tree.nests)
       if (other.at && other.at->nest == name.symbol)
         return refuse(name.span,

@@ -28,7 +28,7 @@ class ScheduleParser {
     if (!cursor_.failed() && !cursor_.at_end())
       cursor_.unexpected("the end of the schedule", "write one schedule per file");
     if (cursor_.failed()) return Failure{cursor_.take_diagnostics()};
-    auto verified = tree::verify(algorithm_, out_.tree);
+    auto verified = tree::verify(algorithm_, out_.tree, out_.guards);
     if (!verified.ok()) return with_place(std::move(verified).failure());
     TILEWRIGHT_CHECK_OK(tree::verify_guards(algorithm_, out_));
     return out_;
@@ -44,7 +44,7 @@ class ScheduleParser {
     const bool needed = std::any_of(failure.diagnostics.begin(), failure.diagnostics.end(),
                                     [](const Diagnostic& d) { return d.span.none(); });
     for (std::size_t i = 0; needed && i < applied_.size(); ++i) {
-      Target target{context_, algorithm_, tree};
+      Target target{context_, algorithm_, tree, out_.guards};
       if (!directives::apply(applied_[i].first, target).ok()) break;
       const bool still = tree::verify(algorithm_, tree).ok();
       if (sound && !still) place = applied_[i].second;
@@ -144,7 +144,7 @@ class ScheduleParser {
     const Span span = cursor_.peek().span;
     auto parsed = parse_directive(reader_);
     if (!parsed) return false;
-    Target target{context_, algorithm_, out_.tree};
+    Target target{context_, algorithm_, out_.tree, out_.guards};
     auto done = directives::apply(*parsed, target);
     if (done.ok()) {
       applied_.emplace_back(*std::move(parsed), span);

@@ -65,6 +65,7 @@ struct Judge {
   const ir::Equation& equation;
   const machine::Instruction& instruction;
   const machine::Meaning& meaning;
+  const tree::Case& where;
 
   Evidence evidence() const {
     return {{"instruction", instruction.name},
@@ -127,7 +128,9 @@ struct Judge {
                             (folds ? "the reduction" : "results") + ", dimension " + dim + " of " +
                             in_backticks(instruction.name) + " over " +
                             (folds ? "results" : "the reduction"),
-                        "name the loops in the order of the instruction's dimensions", evidence());
+                        "name the loops in the order of the instruction's dimensions",
+                        with(evidence(), folds ? tree::iterations_that_meet(where, nest, loop.loop)
+                                               : Evidence{}));
       const auto length = length_of(nest, equation, loop.loop);
       if (length == meaning.lengths[i]) continue;
       return mismatch(
@@ -228,11 +231,12 @@ Result<Ok> Tensorize::apply(Target& target) const {
         return true;
     return false;
   }();
+  const tree::Case where = target.where();
   std::optional<Failure> refusal;
   bool fits = false;
   for (const machine::Instruction& form : forms) {
     TILEWRIGHT_TRY(meaning, machine::meaning(target.context, form));
-    const Judge judge{named, nest, *equation, form, meaning};
+    const Judge judge{named, nest, *equation, form, meaning, where};
     auto judged = reads_inlined ? judge.loops() : judge.run();
     fits = fits || judged.ok();
     // Of several forms the last is shown: it differs from the first in how operands lie, not in what it adds.

@@ -53,6 +53,11 @@ std::optional<std::int64_t> fit(const ir::ExtentDecl& extent, std::int64_t value
 
 }  // namespace
 
+Evidence with(Evidence evidence, const Evidence& more) {
+  evidence.insert(evidence.end(), more.begin(), more.end());
+  return evidence;
+}
+
 std::optional<std::int64_t> evaluate_index(ir::Expr expr, const Values& values) {
   auto value_of = [&](Symbol name) -> std::optional<std::int64_t> {
     const auto it = values.find(name);
@@ -185,11 +190,13 @@ static const ir::Fold* fold_with_ranges(const ir::Equation& equation) {
 }
 
 std::optional<Values> find_instance(const ir::Equation& equation, const Values& sizes,
-                                    const std::function<bool(const Values&)>& accepts) {
+                                    const std::function<bool(const Values&)>& accepts,
+                                    bool* gave_up) {
   const ir::Fold* fold = fold_with_ranges(equation);
   const std::size_t num_indices = equation.indices.size();
   const std::size_t num_dims = num_indices + (fold ? fold->vars.size() : 0);
   int tries = 0;
+  bool unknown = false;  // a range that depends on data
   Values point = sizes;
   std::optional<Values> found;
   const std::function<bool(std::size_t)> visit = [&](std::size_t at) {
@@ -204,7 +211,10 @@ std::optional<Values> find_instance(const ir::Equation& equation, const Values& 
                              : evaluate_index(fold->lower[at - num_indices], point);
     const auto upper =
         evaluate_index(index ? equation.shape[at] : fold->upper[at - num_indices], point);
-    if (!lower || !upper) return false;
+    if (!lower || !upper) {
+      unknown = true;
+      return false;
+    }
     bool done = false;
     for (std::int64_t value = *lower; value < *upper && !done; ++value) {
       // Ranges that turn out empty further in cost a try too.
@@ -216,6 +226,7 @@ std::optional<Values> find_instance(const ir::Equation& equation, const Values& 
     return done;
   };
   visit(0);
+  if (gave_up) *gave_up = !found && (unknown || tries >= kMaxPoints);
   return found;
 }
 

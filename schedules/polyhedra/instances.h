@@ -21,6 +21,7 @@ namespace tilewright::poly {
 // Of extents, indices and fold variables, by name.
 using Values = ir::Bindings;
 using Evidence = std::vector<std::pair<std::string, std::string>>;
+Evidence with(Evidence evidence, const Evidence& more);
 
 // The value of an Index or Bool expression. Nothing where it reads a tensor, a name has no value, a divisor
 // is not positive or a step leaves 64 bits.
@@ -53,9 +54,10 @@ std::optional<std::size_t> first_contradiction(const ir::Algorithm& algorithm,
                                                const std::vector<ir::Expr>& conditions);
 
 // The first point of the equation, in order and among a bounded number, that is accepted: `sizes` and the
-// values of its indices and fold variables.
+// values of its indices and fold variables. `gave_up`: whether points were left out.
 std::optional<Values> find_instance(const ir::Equation& equation, const Values& sizes,
-                                    const std::function<bool(const Values&)>& accepts);
+                                    const std::function<bool(const Values&)>& accepts,
+                                    bool* gave_up = nullptr);
 // `c[0, 3] at k = 2`.
 std::string instance_text(const ir::Equation& equation, const Values& point);
 

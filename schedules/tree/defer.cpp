@@ -17,6 +17,7 @@
 #include "frontend/ir/text.h"
 #include "frontend/ir/walk.h"
 #include "schedules/tree/derive.h"
+#include "schedules/tree/witness.h"
 
 namespace tilewright::tree {
 
@@ -110,7 +111,10 @@ class Deferral {
     for (const ir::Read* read : ir::reads(rest))
       if (read->tensor == step_.tensor && !is_fixed(Expr(read))) moving = read;
     if (moving) {
-      evidence.emplace_back("reads", ir::print(Expr(moving)));
+      evidence =
+          with({{"reads", ir::print(Expr(moving))}},
+               elements_that_differ({algorithm_, {}}, *algorithm_.find_equation(step_.equation),
+                                    step_.tensor));
       return refuse(
           name(step_.tensor) + " differs between the elements of the sum " + name(step_.equation),
           "defer what is the same for all elements", std::move(evidence));

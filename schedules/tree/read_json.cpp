@@ -434,7 +434,7 @@ Result<Schedule> schedule_from_json(ir::Context& context, const ir::Algorithm& a
   ScheduleReader reader(context, algorithm);
   Schedule schedule;
   if (!reader.read(json, schedule)) return reader.fail_with(reader.failure());
-  auto verified = verify(algorithm, schedule.tree);
+  auto verified = verify(algorithm, schedule.tree, schedule.guards);
   if (verified.ok()) verified = verify_guards(algorithm, schedule);
   if (!verified.ok()) return reader.fail_with(std::move(verified).failure());
   return schedule;

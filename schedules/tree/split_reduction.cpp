@@ -18,6 +18,7 @@
 #include "frontend/ir/walk.h"
 #include "schedules/polyhedra/instances.h"
 #include "schedules/tree/derive.h"
+#include "schedules/tree/witness.h"
 
 namespace tilewright::tree {
 
@@ -172,11 +173,13 @@ class Splitting {
           "split one of its variables: " + names(vars_),
           {{"equation", name}, {"variables", names(vars_)}});
     if (at_ > 0 && !ir::reduction_of(algorithm_, *fold_).commutative)
-      return refuse("chunks of `" + std::string(step_.var.text()) +
-                        "` would change the order of the terms of " + shown_ + ", and `" +
-                        std::string(fold_->monoid.text()) + "` is not declared commutative",
-                    "split `" + std::string(vars_[0].text()) + "`, or declare it so",
-                    {{"equation", name}, {"monoid", std::string(fold_->monoid.text())}});
+      return refuse(
+          "chunks of `" + std::string(step_.var.text()) +
+              "` would change the order of the terms of " + shown_ + ", and `" +
+              std::string(fold_->monoid.text()) + "` is not declared commutative",
+          "split `" + std::string(vars_[0].text()) + "`, or declare it so",
+          with({{"equation", name}, {"monoid", std::string(fold_->monoid.text())}},
+               chunks_out_of_order({algorithm_, {}}, *equation_, step_.var, step_.factor)));
     return Ok{};
   }
 

@@ -338,7 +338,9 @@ std::vector<Symbol> ordered_dimensions(const ir::Equation& equation);
 
 // The form of a tree that `build` takes: loops are exactly the leaves of the steps, each once; placements
 // name loops of nests that come later or of consumers and do not form a cycle; kept loops exist; vector loops
-// are innermost. A failure names the nest, the loop and what would help (E03xx).
-Result<Ok> verify(const ir::Algorithm& algorithm, const Tree& tree);
+// are innermost. A failure names the nest, the loop and what would help (E03xx), and a counterexample where there is
+// one, at sizes that the guards allow.
+Result<Ok> verify(const ir::Algorithm& algorithm, const Tree& tree,
+                  const std::vector<Expr>& guards = {});
 
 }  // namespace tilewright::tree

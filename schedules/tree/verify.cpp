@@ -29,8 +29,11 @@ namespace {
 
 class Verifier {
  public:
-  Verifier(const ir::Algorithm& algorithm, const Tree& tree)
-      : algorithm_(algorithm), tree_(tree), inlined_(tree.inlined.begin(), tree.inlined.end()) {
+  Verifier(const ir::Algorithm& algorithm, const Tree& tree, const std::vector<Expr>& guards)
+      : algorithm_(algorithm),
+        tree_(tree),
+        where_{algorithm, guards},
+        inlined_(tree.inlined.begin(), tree.inlined.end()) {
     for (const ir::Equation& equation : algorithm.equations)
       if (equation.is_view) views_.insert(equation.name);
     // Producers come first, so each equation is read through once, however long a chain of inlining is.
@@ -63,7 +66,7 @@ class Verifier {
     if (!algorithm_.loops.empty()) TILEWRIGHT_CHECK_OK(iterations());
     TILEWRIGHT_CHECK_OK(verify_kernels(tree_));
     TILEWRIGHT_CHECK_OK(order());
-    return verify_tables(algorithm_, tree_, reads_);
+    return verify_tables(where_, tree_, reads_);
   }
 
  private:
@@ -193,7 +196,7 @@ class Verifier {
                              " runs over a reduction, so its iterations meet in one result",
                          "make a loop over the result's indices parallel",
                          with({{"loop", path(nest.name, loop.name)}},
-                              iterations_that_meet(algorithm_, nest, loop.name)));
+                              iterations_that_meet(where_, nest, loop.name)));
       TILEWRIGHT_CHECK_OK(versions(nest, loop));
       if (loop.peel && !split_outers.contains(loop.name))
         return malformed(loop.peeled.span,
@@ -257,7 +260,9 @@ class Verifier {
         return malformed(nest.place.span,
                          "loop " + quoted(nest.name, loop.name) +
                              " runs in order: " + quoted(nest.name) + " is " + what + ", so " + why,
-                         "leave it serial, and mark a loop over another index");
+                         "leave it serial, and mark a loop over another index",
+                         with({{"loop", path(nest.name, loop.name)}},
+                              iterations_in_order(where_, nest, loop.name)));
       if (names.contains(loop.name)) order.push_back(loop.name);
     }
     for (auto step = nest.steps.rbegin(); step != nest.steps.rend(); ++step) undo(*step, order);
@@ -269,7 +274,8 @@ class Verifier {
     return malformed(nest.place.span,
                      "the loops of " + quoted(nest.name) +
                          " are not in the order of its terms: it is " + what + ", so " + why,
-                     "leave these loops in the order of the algorithm", {{"loops", loops}});
+                     "leave these loops in the order of the algorithm",
+                     with({{"loops", loops}}, terms_out_of_order(where_, nest)));
   }
 
   // The order of the loops as it was before a step; a pair that the step did not leave side by side stays.
@@ -307,11 +313,11 @@ class Verifier {
     for (std::size_t i = nest.loops.size() - loops.size(); i < nest.loops.size(); ++i) {
       const Loop& loop = nest.loops[i];
       if (std::find(loops.begin(), loops.end(), loop.name) == loops.end())
-        return malformed(nest.tensorized->place.span,
-                         "the tensorized loops of " + quoted(nest.name) +
-                             " are not its innermost: " + quoted(nest.name, loop.name) +
-                             " stands among or inside them",
-                         "reorder the tensorized loops to the inside");
+        return malformed(
+            nest.tensorized->place.span,
+            "the tensorized loops of " + quoted(nest.name) + " are not its innermost: " +
+                quoted(nest.name, loop.name) + " stands among or inside them",
+            "reorder the tensorized loops to the inside", {{"inside", path(nest.name, loop.name)}});
       if (loop.is_marked())
         return malformed(
             nest.tensorized->place.span,
@@ -354,7 +360,7 @@ class Verifier {
         return malformed(
             place, quoted(nest.name, name) + " is kept but runs over the reduction",
             "keep loops over the result's indices",
-            with({{"loop", path(nest.name, name)}}, iterations_that_meet(algorithm_, nest, name)));
+            with({{"loop", path(nest.name, name)}}, iterations_that_meet(where_, nest, name)));
     }
     const ir::Equation* equation = algorithm_.find_equation(nest.name);
     if (!nest.keep.empty() && equation && equation->fold() && equation->fold()->is_update())
@@ -382,7 +388,7 @@ class Verifier {
         return malformed(nest.place.span,
                          "staged copy " + quoted(nest.name) + " has no loop to stand in",
                          "write `at nest.loop`, or `at plan`");
-      return nest.stage ? verify_plan(algorithm_, tree_, reads_, nest) : Ok{};
+      return nest.stage ? verify_plan(where_, tree_, reads_, nest) : Ok{};
     }
     if (nest.stage && nest.stage->at_plan)
       return malformed(nest.place.span,
@@ -393,7 +399,9 @@ class Verifier {
           nest.placed.span,
           "output " + quoted(nest.name) + " is placed inside a loop of " + quoted(nest.at->nest),
           "leave outputs at the root; a reader may be placed instead",
-          {{"nest", std::string(nest.name.text())}, {"loop", path(nest.at->nest, nest.at->loop)}});
+          with({{"nest", std::string(nest.name.text())},
+                {"loop", path(nest.at->nest, nest.at->loop)}},
+               unread_cell(where_, *equation, algorithm_.find_equation(nest.at->nest))));
     const Nest* owner = tree_.find(nest.at->nest);
     if (!owner || !owner->find_loop(nest.at->loop))
       return malformed(nest.placed.span, quoted(nest.at->nest, nest.at->loop) + " is not a loop",
@@ -407,14 +415,18 @@ class Verifier {
                               : fold->is_update() ? "an update: a part of it needs all terms"
                                                   : "a reduction of several values") +
                              ", which is computed as a whole",
-                         "leave it at the root");
+                         "leave it at the root",
+                         {{"nest", std::string(nest.name.text())},
+                          {"loop", path(nest.at->nest, nest.at->loop)}});
     }
     const ir::Equation* around = owner->stage ? nullptr : algorithm_.find_equation(owner->name);
     if (around && around->fold() && around->fold()->is_update())
-      return malformed(nest.placed.span,
-                       quoted(nest.name) + " is placed inside a loop of " + quoted(owner->name) +
-                           ", which is an update: its terms go to any cell",
-                       "place it elsewhere, or leave it at the root");
+      return malformed(
+          nest.placed.span,
+          quoted(nest.name) + " is placed inside a loop of " + quoted(owner->name) +
+              ", which is an update: its terms go to any cell",
+          "place it elsewhere, or leave it at the root",
+          {{"nest", std::string(nest.name.text())}, {"loop", path(nest.at->nest, nest.at->loop)}});
     if (around && !nest.stage && reads_outside_terms(*around, nest.name))
       for (const Loop& loop : owner->loops) {
         if (fold_loops(*owner).contains(loop.name))
@@ -422,7 +434,8 @@ class Verifier {
                            quoted(nest.name) + " is placed inside the reduction of " +
                                quoted(owner->name) + ", which reads it outside of its terms too",
                            "place it at a loop over the results, or leave it at the root",
-                           {{"loop", std::string(loop.name.text())}});
+                           with({{"loop", path(owner->name, loop.name)}},
+                                read_without_terms(where_, tree_, *around, nest.name)));
         if (loop.name == nest.at->loop) break;
       }
     if (owner->tensorized) {
@@ -507,7 +520,7 @@ class Verifier {
             "place " + quoted(reader.name) + " inside " + quoted(nest.at->nest, nest.at->loop) +
                 " too, or place " + quoted(nest.name) + " further out",
             with({{"reader", std::string(reader.name.text())}},
-                 reading_instance(algorithm_, tree_, reader, nest.name)));
+                 reading_instance(where_, tree_, reader, nest.name)));
       }
       const Symbol tensor = nest.stage ? nest.stage->tensor : nest.name;
       const bool read = std::any_of(
@@ -603,10 +616,9 @@ class Verifier {
             nest.place.span,
             quoted(nest.name) + " reads " + quoted(producer.name) + " before it is computed",
             "put the nest of " + quoted(producer.name) + " before it",
-            with(
-                {{"reader", std::string(nest.name.text())},
-                 {"tensor", std::string(producer.name.text())}},
-                reader ? reading_instance(algorithm_, tree_, *reader, producer.name) : Evidence{}));
+            with({{"reader", std::string(nest.name.text())},
+                  {"tensor", std::string(producer.name.text())}},
+                 reader ? reading_instance(where_, tree_, *reader, producer.name) : Evidence{}));
       }
     for (Symbol name : local) available.erase(name);
     if (!nest.stage) available.insert(nest.name);
@@ -651,6 +663,7 @@ class Verifier {
 
   const ir::Algorithm& algorithm_;
   const Tree& tree_;
+  Case where_;
   std::set<Symbol> inlined_;
   std::set<Symbol> views_;  // always inlined
   std::map<Symbol, Symbol> equation_of_;  // of the parts of equations that have some
@@ -659,11 +672,12 @@ class Verifier {
 
 }  // namespace
 
-Result<Ok> verify(const ir::Algorithm& algorithm, const Tree& tree) {
+Result<Ok> verify(const ir::Algorithm& algorithm, const Tree& tree,
+                  const std::vector<Expr>& guards) {
   if (!tree.algebra.empty() && !tree.derived.algorithm)
     return malformed({}, "the tree has algebraic steps and no derived algorithm",
                      "add the steps with add_step");
-  return Verifier(tree.algorithm(algorithm), tree).run();
+  return Verifier(tree.algorithm(algorithm), tree, guards).run();
 }
 
 }  // namespace tilewright::tree

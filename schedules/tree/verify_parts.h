@@ -24,11 +24,6 @@ inline Failure malformed(Span place, std::string message, std::string remedy,
       Code::TreeMalformed, place, std::move(message), std::move(remedy), {}, std::move(evidence)});
 }
 
-inline Evidence with(Evidence evidence, const Evidence& more) {
-  evidence.insert(evidence.end(), more.begin(), more.end());
-  return evidence;
-}
-
 // Of a staged copy; `inlined`: its tensor is.
 Result<Ok> verify_layout(const ir::Algorithm& algorithm, const Nest& nest, bool inlined);
 // Scopes, memories, rings and asynchronous copies.
@@ -37,8 +32,7 @@ Result<Ok> verify_kernels(const Tree& tree);
 // The tensors that an equation reads once inlining is done, with the names of the equations that make them.
 using ReadsOf = std::map<Symbol, std::set<Symbol>>;
 // A copy at the plan.
-Result<Ok> verify_plan(const ir::Algorithm& algorithm, const Tree& tree, const ReadsOf& reads,
-                       const Nest& nest);
+Result<Ok> verify_plan(const Case& where, const Tree& tree, const ReadsOf& reads, const Nest& nest);
 
 // What one statement of a place makes and a later one reads, by their positions.
 struct Flow {
@@ -61,6 +55,6 @@ std::vector<Flow> flows_between(const Tree& tree, const ReadsOf& reads,
 Result<Ok> verify_waits(const Nest& nest, const Loop& loop,
                         const std::vector<const Nest*>& statements, const std::vector<Flow>& flows);
 // Sets, pipelines, roles and prefetches (E0327 to E0329).
-Result<Ok> verify_tables(const ir::Algorithm& algorithm, const Tree& tree, const ReadsOf& reads);
+Result<Ok> verify_tables(const Case& where, const Tree& tree, const ReadsOf& reads);
 
 }  // namespace tilewright::tree

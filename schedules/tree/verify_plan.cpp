@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Copies at the plan: each of a whole constant input, in plain memory, before everything else, and read by something.
+#include <algorithm>
+
 #include "schedules/tree/verify_parts.h"
 
 namespace tilewright::tree {
 
 namespace {
 
+// Of the dimension that a component of the layout is a part of.
+Evidence last_tile(const Case& where, const ir::Input& input, const Stage& stage,
+                   std::size_t part) {
+  const LayoutComponent& cut = stage.layout[part];
+  const auto dim = std::find(stage.dims.begin(), stage.dims.end(), cut.dim);
+  return with({{"dimension", std::string(cut.dim.text())}},
+              partial_tile(where, input.shape[static_cast<std::size_t>(dim - stage.dims.begin())],
+                           cut.factor));
+}
+
 // What its memory can hold.
-Result<Ok> verify_contents(const ir::Algorithm& algorithm, const Nest& nest) {
+Result<Ok> verify_contents(const Case& where, const Nest& nest) {
   const Stage& stage = *nest.stage;
-  const ir::Input* input = algorithm.find_input(stage.tensor);
+  const ir::Input* input = where.algorithm.find_input(stage.tensor);
   if (!input || !input->is_const)
     return malformed(stage.tensor_place.span,
                      quoted(stage.tensor) + " is " +
@@ -37,15 +49,15 @@ Result<Ok> verify_contents(const ir::Algorithm& algorithm, const Nest& nest) {
       return malformed(stage.layout_places.of(i),
                        "a dimension of " + quoted(nest.name) +
                            " is cut, so that the last tile of the plan may not be full",
-                       "add `pad`: it fills the tile");
+                       "add `pad`: it fills the tile", last_tile(where, *input, stage, i));
   return Ok{};
 }
 
 }  // namespace
 
-Result<Ok> verify_plan(const ir::Algorithm& algorithm, const Tree& tree, const ReadsOf& reads,
+Result<Ok> verify_plan(const Case& where, const Tree& tree, const ReadsOf& reads,
                        const Nest& nest) {
-  TILEWRIGHT_CHECK_OK(verify_contents(algorithm, nest));
+  TILEWRIGHT_CHECK_OK(verify_contents(where, nest));
   const Symbol tensor = nest.stage->tensor;
   for (const Nest& other : tree.nests) {
     if (other.name == nest.name) break;

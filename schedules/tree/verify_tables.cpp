@@ -17,10 +17,14 @@ namespace {
 
 std::string name_of(Symbol symbol) { return std::string(symbol.text()); }
 
+std::string place_text(const Nest& nest) {
+  return nest.at ? path(nest.at->nest, nest.at->loop) : std::string("the root");
+}
+
 class Tables {
  public:
-  Tables(const ir::Algorithm& algorithm, const Tree& tree, const ReadsOf& reads)
-      : algorithm_(algorithm), tree_(tree), reads_(reads) {}
+  Tables(const Case& where, const Tree& tree, const ReadsOf& reads)
+      : where_(where), algorithm_(where.algorithm), tree_(tree), reads_(reads) {}
 
   Result<Ok> run() {
     for (const Nest& nest : tree_.nests)
@@ -162,6 +166,15 @@ class Tables {
     if (nest.ring >= needed) return Ok{};
     evidence.emplace_back("buffers", std::to_string(nest.ring));
     evidence.emplace_back("needed", std::to_string(needed));
+    // Iteration 0 and the one that takes its buffer again.
+    const auto of = [](std::int64_t iteration, Symbol statement) {
+      return "iteration " + std::to_string(iteration) + " of `" + name_of(statement) + "`";
+    };
+    evidence.emplace_back(of(nest.ring, producer.statement),
+                          "interval " + std::to_string(nest.ring + producer.stage) +
+                              ", into the buffer of iteration 0");
+    evidence.emplace_back(of(0, reader.statement),
+                          interval(reader) + (nest.ring == behind ? ", after it" : ""));
     return fail(
         Diagnostic{Code::PipelineOrder,
                    reader.place.span,
@@ -272,12 +285,18 @@ class Tables {
         return malformed(set.place.span,
                          quoted(name) + " and " + quoted(nests[0]->name) +
                              " are in one set and stand in different places",
-                         "place them in one loop, or none", {{"nest", name_of(name)}});
+                         "place them in one loop, or none",
+                         {{"nest", name_of(name)},
+                          {"place", place_text(*nest)},
+                          {"other place", place_text(*nests[0])}});
       if (!nests.empty() && !(nest->kernel == nests[0]->kernel))
         return malformed(set.place.span,
                          quoted(name) + " and " + quoted(nests[0]->name) +
                              " are in one set and in different kernels",
-                         "put them into one kernel", {{"nest", name_of(name)}});
+                         "put them into one kernel",
+                         {{"nest", name_of(name)},
+                          {"kernel", name_of(nest->kernel)},
+                          {"other kernel", name_of(nests[0]->kernel)}});
       nests.push_back(nest);
     }
     TILEWRIGHT_CHECK_OK(neighbours(set, nests[0]->at));
@@ -295,7 +314,9 @@ class Tables {
       if (waits.reaches(flow.from, flow.to)) continue;
       const Nest& maker = *nests[flow.from];
       const Nest& reader = *nests[flow.to];
-      const ir::Equation* equation = reader.stage ? nullptr : algorithm_.find_equation(reader.name);
+      // What a copy holds, the nest around it reads.
+      const Symbol by = reader.stage && reader.at ? reader.at->nest : reader.name;
+      const ir::Equation* equation = algorithm_.find_equation(by);
       return fail(Diagnostic{
           Code::SetOrder,
           set.place.span,
@@ -304,8 +325,7 @@ class Tables {
           "`order " + name_of(maker.name) + " before " + name_of(reader.name) + "`",
           {},
           with({{"reader", name_of(reader.name)}, {"tensor", name_of(flow.tensor)}},
-               equation ? reading_instance(algorithm_, tree_, *equation, flow.tensor)
-                        : Evidence{})});
+               equation ? reading_instance(where_, tree_, *equation, flow.tensor) : Evidence{})});
     }
     return Ok{};
   }
@@ -319,10 +339,14 @@ class Tables {
     const auto left = static_cast<std::size_t>(all.end() - first);
     for (std::size_t i = 0; i < set.members.size(); ++i) {
       if (i < left && *(first + static_cast<std::ptrdiff_t>(i)) == set.members[i]) continue;
-      return malformed(set.place.span,
-                       "the members of a set do not follow one another: " + quoted(set.members[i]) +
-                           " does not stand after " + quoted(set.members[i == 0 ? 0 : i - 1]),
-                       "name nests that are neighbours", {{"nest", name_of(set.members[i])}});
+      return malformed(
+          set.place.span,
+          "the members of a set do not follow one another: " + quoted(set.members[i]) +
+              " does not stand after " + quoted(set.members[i == 0 ? 0 : i - 1]),
+          "name nests that are neighbours",
+          with({{"nest", name_of(set.members[i])}},
+               i < left ? Evidence{{"between", name_of(*(first + static_cast<std::ptrdiff_t>(i)))}}
+                        : Evidence{}));
     }
     return Ok{};
   }
@@ -379,6 +403,7 @@ class Tables {
     return Ok{};
   }
 
+  const Case& where_;
   const ir::Algorithm& algorithm_;
   const Tree& tree_;
   const ReadsOf& reads_;
@@ -424,8 +449,8 @@ std::vector<Flow> flows_between(const Tree& tree, const ReadsOf& reads,
   return out;
 }
 
-Result<Ok> verify_tables(const ir::Algorithm& algorithm, const Tree& tree, const ReadsOf& reads) {
-  return Tables(algorithm, tree, reads).run();
+Result<Ok> verify_tables(const Case& where, const Tree& tree, const ReadsOf& reads) {
+  return Tables(where, tree, reads).run();
 }
 
 }  // namespace tilewright::tree

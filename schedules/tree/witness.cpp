@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "frontend/ir/walk.h"
 
@@ -10,70 +11,46 @@ namespace tilewright::tree {
 
 namespace {
 
-// What a loop of the nest is at a point of its equation, following the steps; nothing where the steps fuse
-// loops whose length depends on the point.
-class LoopValue {
- public:
-  LoopValue(const ir::Equation& equation, const Nest& nest, Symbol loop)
-      : equation_(equation), nest_(nest), loop_(loop) {}
+using Inlined = std::function<bool(Symbol)>;
 
-  std::optional<std::int64_t> at(const poly::Values& point) const {
-    std::map<Symbol, std::pair<std::int64_t, std::optional<std::int64_t>>> names;  // value, length
-    for (std::size_t i = 0; i < equation_.indices.size(); ++i)
-      names[equation_.indices[i]] = {point.at(equation_.indices[i]),
-                                     poly::evaluate_index(equation_.shape[i], point)};
-    if (const ir::Fold* fold = equation_.fold(); fold && !fold->scan)
-      for (std::size_t i = 0; i < fold->vars.size(); ++i) {
-        const auto lower = poly::evaluate_index(fold->lower[i], point);
-        const auto upper = poly::evaluate_index(fold->upper[i], point);
-        if (!lower || !upper) return std::nullopt;
-        const bool fixed =
-            depends_on_sizes_alone(fold->lower[i]) && depends_on_sizes_alone(fold->upper[i]);
-        names[fold->vars[i]] = {point.at(fold->vars[i]) - *lower,
-                                fixed ? std::optional(*upper - *lower) : std::nullopt};
-      }
-    for (const Step& step : nest_.steps) {
-      if (const auto* s = std::get_if<SplitStep>(&step)) {
-        const auto [value, length] = names.at(s->parent);
-        names[s->outer] = {
-            value / s->factor,
-            length ? std::optional((*length + s->factor - 1) / s->factor) : std::nullopt};
-        names[s->inner] = {value % s->factor, s->factor};
-      } else {
-        const auto& f = std::get<FuseStep>(step);
-        const auto [outer, rows] = names.at(f.outer);
-        const auto [inner, columns] = names.at(f.inner);
-        if (!rows || !columns) return std::nullopt;
-        names[f.fused] = {outer * *columns + inner, *rows * *columns};
-      }
-    }
-    const auto it = names.find(loop_);
-    return it == names.end() ? std::nullopt : std::optional(it->second.first);
-  }
-
- private:
-  static bool depends_on_sizes_alone(Expr expr) { return ir::free_vars(expr).empty(); }
-
-  const ir::Equation& equation_;
-  const Nest& nest_;
-  Symbol loop_;
-};
-
-}  // namespace
-
-Evidence reading_instance(const ir::Algorithm& algorithm, const Tree& tree,
-                          const ir::Equation& reader, Symbol tensor) {
-  const std::function<bool(Symbol)> inlined = [&](Symbol name) {
+Inlined inlined_by(const ir::Algorithm& algorithm, const Tree& tree) {
+  return [&](Symbol name) {
     const ir::Equation* equation = algorithm.find_equation(name);
     return (equation && equation->is_view) ||
            std::binary_search(tree.inlined.begin(), tree.inlined.end(), name);
   };
-  const poly::AllowedSizes allowed(algorithm);
+}
+
+// The first two terms of a reduction at a cell; nothing where it has fewer.
+std::string two_terms(const ir::Equation& reduction, const std::vector<std::int64_t>& cell,
+                      const poly::Values& sizes) {
+  std::vector<std::string> terms;
+  const auto second = poly::find_instance(reduction, sizes, [&](const poly::Values& at) {
+    for (std::size_t i = 0; i < cell.size(); ++i)
+      if (at.at(reduction.indices[i]) != cell[i]) return false;
+    terms.push_back(poly::instance_text(reduction, at));
+    return terms.size() == 2;
+  });
+  return second ? terms[0] + " and " + terms[1] : std::string();
+}
+
+std::string cell_text(const ir::Equation& equation, const poly::Values& at) {
+  poly::CellRead cell{equation.name, {}};
+  for (Symbol index : equation.indices) cell.cell.push_back(at.at(index));
+  return cell.text();
+}
+
+}  // namespace
+
+Evidence reading_instance(const Case& where, const Tree& tree, const ir::Equation& reader,
+                          Symbol tensor) {
+  const Inlined inlined = inlined_by(where.algorithm, tree);
+  const poly::AllowedSizes allowed(where.algorithm, where.guards);
   std::optional<poly::Values> point;
   std::optional<poly::CellRead> cell;
   const auto sizes = allowed.find([&](const poly::Values& at) {
     point = poly::find_instance(reader, at, [&](const poly::Values& values) {
-      cell = poly::find_read(algorithm, inlined, reader, values, tensor);
+      cell = poly::find_read(where.algorithm, inlined, reader, values, tensor);
       return cell.has_value();
     });
     return point.has_value();
@@ -84,44 +61,150 @@ Evidence reading_instance(const ir::Algorithm& algorithm, const Tree& tree,
           {"reads", cell->text()}};
 }
 
-Evidence iterations_that_meet(const ir::Algorithm& algorithm, const Nest& nest, Symbol loop) {
-  const ir::Equation* equation = nest.stage ? nullptr : algorithm.find_equation(nest.name);
-  if (!equation) return {};
-  poly::AllowedSizes allowed(algorithm);
-  for (const Step& step : nest.steps)
-    if (const auto* split = std::get_if<SplitStep>(&step)) allowed.try_around(split->factor);
-  const LoopValue value(*equation, nest, loop);
-  struct Met {
-    poly::Values point;
-    std::int64_t iteration = 0;
+Evidence reduction_read(const Case& where, const Tree& tree, const ir::Equation& reduction) {
+  const Inlined inlined = inlined_by(where.algorithm, tree);
+  const poly::AllowedSizes allowed(where.algorithm, where.guards);
+  for (const ir::Equation& reader : where.algorithm.equations) {
+    if (inlined(reader.name) || reader.name == reduction.name) continue;
+    std::optional<poly::Values> point;
+    std::optional<poly::CellRead> cell;
+    std::string terms;
+    const auto sizes = allowed.find([&](const poly::Values& at) {
+      point = poly::find_instance(reader, at, [&](const poly::Values& values) {
+        cell = poly::find_read(where.algorithm, inlined, reader, values, reduction.name);
+        terms = cell ? two_terms(reduction, cell->cell, at) : std::string();
+        return !terms.empty();
+      });
+      return point.has_value();
+    });
+    if (sizes)
+      return {{"sizes", allowed.text(*sizes)},
+              {"instance", poly::instance_text(reader, *point)},
+              {"reads", cell->text()},
+              {"terms", terms}};
+  }
+  return {};
+}
+
+Evidence read_without_terms(const Case& where, const Tree& tree, const ir::Equation& reader,
+                            Symbol tensor) {
+  const Inlined inlined = inlined_by(where.algorithm, tree);
+  const poly::AllowedSizes allowed(where.algorithm, where.guards);
+  const ir::Fold& fold = *reader.fold();
+  // The cells alone: what an empty reduction is worth, or its bounds, stand outside of its variables.
+  ir::Equation cells = reader;
+  for (NodeList<Expr> list : {fold.on_empty, fold.lower, fold.upper})
+    for (Expr outside : list) {
+      cells.value = outside;
+      std::optional<poly::Values> point;
+      std::optional<poly::CellRead> cell;
+      const auto sizes = allowed.find([&](const poly::Values& at) {
+        point = poly::find_instance(cells, at, [&](const poly::Values& values) {
+          const auto lower = poly::evaluate_index(fold.lower[0], values);
+          const auto upper = poly::evaluate_index(fold.upper[0], values);
+          if (!lower || !upper || *lower < *upper) return false;
+          cell = poly::find_read(where.algorithm, inlined, cells, values, tensor);
+          return cell.has_value();
+        });
+        return point.has_value();
+      });
+      if (sizes)
+        return {{"sizes", allowed.text(*sizes)},
+                {"instance", cell_text(reader, *point) + ", which has no term"},
+                {"reads", cell->text()}};
+    }
+  return {};
+}
+
+Evidence elements_that_differ(const Case& where, const ir::Equation& reduction, Symbol tensor) {
+  const Inlined elementwise = [&](Symbol name) {
+    const ir::Equation* equation = where.algorithm.find_equation(name);
+    return equation && !equation->fold() && !(name == tensor);
   };
-  std::optional<Met> one;
-  std::optional<Met> other;
+  const poly::AllowedSizes allowed(where.algorithm, where.guards);
+  struct Element {
+    poly::Values point;
+    poly::CellRead read;
+    std::string text(const ir::Equation& equation) const {
+      return poly::instance_text(equation, point) + " reads " + read.text();
+    }
+  };
+  std::optional<Element> one;
+  std::optional<Element> other;
   const auto sizes = allowed.find([&](const poly::Values& at) {
     one.reset();
-    return poly::find_instance(*equation, at,
-                               [&](const poly::Values& point) {
-                                 const auto iteration = value.at(point);
-                                 if (!iteration) return false;
-                                 const bool same_cell =
-                                     one &&
-                                     std::all_of(equation->indices.begin(), equation->indices.end(),
-                                                 [&](Symbol index) {
-                                                   return one->point.at(index) == point.at(index);
-                                                 });
-                                 if (!same_cell) one = Met{point, *iteration};
-                                 if (one->iteration == *iteration) return false;
-                                 other = Met{point, *iteration};
-                                 return true;
-                               })
+    return poly::find_instance(
+               reduction, at,
+               [&](const poly::Values& point) {
+                 const auto read =
+                     poly::find_read(where.algorithm, elementwise, reduction, point, tensor);
+                 if (!read) return false;
+                 if (!one || cell_text(reduction, one->point) != cell_text(reduction, point))
+                   one = Element{point, *read};
+                 other = Element{point, *read};
+                 return one->read.cell != read->cell;
+               })
         .has_value();
   });
   if (!sizes) return {};
-  auto text = [&](const Met& met) {
-    return std::string(loop.text()) + " = " + std::to_string(met.iteration) + ": " +
-           poly::instance_text(*equation, met.point);
-  };
-  return {{"sizes", allowed.text(*sizes)}, {"one", text(*one)}, {"another", text(*other)}};
+  return {{"sizes", allowed.text(*sizes)},
+          {"one", one->text(reduction)},
+          {"another", other->text(reduction)}};
+}
+
+Evidence unread_cell(const Case& where, const ir::Equation& output, const ir::Equation* reader) {
+  const poly::AllowedSizes allowed(where.algorithm, where.guards);
+  std::vector<const ir::Read*> reads;
+  if (reader)
+    for (const ir::Read* read : ir::reads(reader->value))
+      if (output.defines(read->tensor)) reads.push_back(read);
+  // Of several reads, or of reads through other equations, what they read together is not counted here.
+  const bool elsewhere = reader && reads.empty() && where.algorithm.is_used(output);
+  if (reads.size() > 1 || elsewhere) return {};
+  ir::Equation cells = output;
+  if (output.fold() && !output.fold()->scan) cells.value = output.fold()->body[0];
+  std::string cell;
+  const auto sizes = allowed.find([&](const poly::Values& at) {
+    std::set<std::vector<std::int64_t>> covered;
+    bool unknown = false;
+    if (!reads.empty() && poly::find_instance(
+                              *reader, at,
+                              [&](const poly::Values& point) {
+                                std::vector<std::int64_t> read;
+                                for (Expr index : reads[0]->indices) {
+                                  const auto value = poly::evaluate_index(index, point);
+                                  if (!value) return true;
+                                  read.push_back(*value);
+                                }
+                                covered.insert(std::move(read));
+                                return false;
+                              },
+                              &unknown))
+      unknown = true;
+    return !unknown && poly::find_instance(cells, at, [&](const poly::Values& point) {
+                         std::vector<std::int64_t> place;
+                         for (Symbol index : output.indices) place.push_back(point.at(index));
+                         if (covered.contains(place)) return false;
+                         cell = cell_text(output, point);
+                         return true;
+                       }).has_value();
+  });
+  if (!sizes) return {};
+  return {{"sizes", allowed.text(*sizes)}, {"not computed", cell}};
+}
+
+Evidence partial_tile(const Case& where, Expr extent, std::int64_t factor) {
+  poly::AllowedSizes allowed(where.algorithm, where.guards);
+  allowed.try_around(factor);
+  std::int64_t rest = 0;
+  const auto sizes = allowed.find([&](const poly::Values& at) {
+    const auto size = poly::evaluate_index(extent, at);
+    rest = size && *size > 0 ? *size % factor : 0;
+    return rest > 0;
+  });
+  if (!sizes) return {};
+  return {{"sizes", allowed.text(*sizes)},
+          {"last tile", std::to_string(rest) + " of " + std::to_string(factor)}};
 }
 
 Evidence uncovered_layout(const Nest& nest, std::size_t dim) {

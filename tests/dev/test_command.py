@@ -73,6 +73,14 @@ class SetupTest(unittest.TestCase):
         self.assertEqual(commands[1][-1], "libisl-dev")
         self.assertNotIn("g++", commands[1])
 
+    @unittest.skipUnless(os.path.exists("/usr/bin/dpkg-query"), "not a Debian machine")
+    def test_a_failing_installation_names_the_source_of_llvm(self):
+        with mock.patch.object(packages, "missing", return_value=["llvm-22-dev"]), \
+                mock.patch.object(packages, "_privilege", return_value=[]), \
+                mock.patch.object(trees, "run", side_effect=[0, trees.Failed("exit status 100")]), \
+                self.assertRaisesRegex(trees.Failed, "(?s)exit status 100\n.*bookworm-security"):
+            packages.setup()
+
 
 class CiTest(unittest.TestCase):
     def run_ci(self, build=lambda *_: 0, found=lambda preset: counts.Counts(passed=10)):

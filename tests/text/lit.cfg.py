@@ -42,4 +42,5 @@ config.substitutions += [
     ("%write_npy", f"{python} {tools}/npy.py"),
     ("%nested", f"{python} {tools}/nested.py"),
     ("%interrupt", f"{python} {tools}/interrupt.py"),
+    ("%json", f"{python} {tools}/json_document.py"),
 ]
