@@ -54,6 +54,14 @@ class Arithmetic {
     return of(terms_.make(op, sort, term(from, a), arity > 1 ? term(from, b) : 0,
                           arity > 2 ? term(third, c) : 0, extra));
   }
+  // An arm that is not chosen may be poison.
+  Datum ite(Sort sort, const Datum& c, const Datum& a, const Datum& b) {
+    if (c.is_poison()) return {};
+    if (c.is_bits()) return c.bits != 0 ? a : b;
+    if (a == b) return a;
+    if (a.is_poison() || b.is_poison()) return {};
+    return of(terms_.ite(c.id, term(sort, a), term(sort, b)));
+  }
   Datum extract(Sort from, const Datum& a, int low, int width) {
     return (*this)(TermOp::Extract, int_sort(width), from, a, Datum::number(0), Datum::number(0),
                    static_cast<std::uint64_t>(low));

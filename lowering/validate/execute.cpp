@@ -217,7 +217,7 @@ bool Machine::step(Frame& frame, const Instruction& i) {
     }
     case Opcode::Alloca: {
       const std::uint32_t object = memory_.add("a frame's variable", i.bytes, i.align);
-      memory_[object].is_private = depth_ > 0;
+      memory_[object].is_private = memory_.in_iteration();
       frame.allocas.push_back(object);
       *result(frame, i) = Datum::pointer(object, 0);
       return true;
@@ -278,12 +278,14 @@ bool Machine::run_parallel(const std::vector<Datum>& arguments, std::vector<Datu
     if (arguments[5] == Datum::pointer(function_objects_[f], 0)) task = &listing_.functions[f];
   if (task == nullptr) return fail("parallel_for of an unknown task");
   result->assign(1, Datum::number(0));
-  if (workspace != 0) memory_[workspace].is_private = true;
+  if (memory_.in_iteration()) return fail("a parallel loop inside another one");
+  if (workspace != 0) memory_[workspace].is_by_worker = true;
   bool ok = true;
   for (std::int64_t at = end - 1; ok && at >= begin; --at) {
     memory_.begin_iteration(static_cast<std::int32_t>(at - begin));
     std::vector<Datum> status;
-    const std::vector<Datum> piece{arguments[6], Datum::number(static_cast<std::uint64_t>(at & 1)),
+    const std::vector<Datum> piece{arguments[6], Datum::number(static_cast<std::uint64_t>(
+                                       Memory::worker_of(static_cast<std::int32_t>(at - begin)))),
                                    Datum::number(static_cast<std::uint64_t>(at)),
                                    Datum::number(static_cast<std::uint64_t>(at + 1))};
     ok = call(*task, piece, &status);
@@ -291,7 +293,6 @@ bool Machine::run_parallel(const std::vector<Datum>& arguments, std::vector<Datu
       ok = fail("an iteration of a parallel loop gave another status than 0");
   }
   memory_.end_parallel();
-  if (workspace != 0) memory_[workspace].is_private = false;
   return ok;
 }
 

@@ -190,15 +190,11 @@ Datum Machine::convert(const Instruction& i, Sort from, Sort to, const Datum& a)
 }
 
 Datum Machine::choose(Sort sort, const Datum& c, const Datum& a, const Datum& b) {
-  if (c.is_poison()) return {};
-  if (c.is_bits()) return c.bits != 0 ? a : b;
-  if (a == b) return a;
-  if (a.is_pointer() || b.is_pointer()) {
+  if (c.is_term() && a != b && (a.is_pointer() || b.is_pointer())) {
     needs(c, "a choice between pointers");
     return {};
   }
-  if (a.is_poison() || b.is_poison()) return {};
-  return do_.of(do_.terms().ite(c.id, do_.term(sort, a), do_.term(sort, b)));
+  return do_.ite(sort, c, a, b);
 }
 
 bool Machine::select(Frame& frame, const Instruction& i) {

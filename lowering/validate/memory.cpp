@@ -41,24 +41,34 @@ bool Memory::find(const Datum& pointer, int bytes, std::int64_t align, const cha
   return true;
 }
 
+// Of the workspace a worker has a slice, which it writes again for each iteration; but no iteration may rely on what
+// another one left there.
 bool Memory::note(Object& object, std::size_t at, int bytes, bool writes) {
   if (iteration_ < 0 || object.is_private) return true;
+  const auto apart = [&](std::int32_t other) {
+    if (other == -1 || other == iteration_) return false;
+    if (!object.is_by_worker || other == Object::kSeveral) return true;
+    return worker_of(other) != worker_of(iteration_) || !writes;
+  };
   for (std::size_t i = at; i < at + static_cast<std::size_t>(bytes); ++i) {
     Object::Byte& byte = object.bytes[i];
-    const bool written = byte.writer >= 0 && byte.writer != iteration_;
-    const bool read = writes && byte.reader != -1 && byte.reader != iteration_;
-    if (written || read) {
+    const bool written = apart(byte.writer);
+    if (written || (writes && apart(byte.reader))) {
+      const std::int32_t other = written ? byte.writer : byte.reader;
       error = "iterations " + std::to_string(iteration_) + " and " +
-              std::to_string(written ? byte.writer : byte.reader) +
+              (other < 0 ? "others" : std::to_string(other)) +
               " of a parallel loop both touch byte " + std::to_string(i) + " of " + object.name +
               ", and one writes it";
       return false;
     }
     if (writes) {
       byte.writer = iteration_;
-    } else {
-      byte.reader = byte.reader == -1 || byte.reader == iteration_ ? iteration_ : Object::kSeveral;
+      continue;
     }
+    const bool alone = byte.reader == -1 || byte.reader == iteration_ ||
+                       (object.is_by_worker && byte.reader >= 0 &&
+                        worker_of(byte.reader) == worker_of(iteration_));
+    byte.reader = alone ? iteration_ : Object::kSeveral;
   }
   return true;
 }

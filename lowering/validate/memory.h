@@ -3,7 +3,8 @@
 // Memory of a run: objects of bytes, each a part of a value. Laws: an access outside of its object fails; a byte that
 // nothing wrote reads as poison; a value reads back as what was stored, by parts or together with others too. Each
 // object lies at an address of its own, aligned to no more than was asked for, so that code which relies on more
-// fails. Within a parallel loop, bytes that one iteration writes and another touches are a race.
+// fails. Within a parallel loop, bytes that one iteration writes and another touches are a race (of the workspace:
+// where another worker touches them, or where another iteration reads them).
 #pragma once
 
 #include <string>
@@ -18,7 +19,8 @@ struct Object {
   std::string name;
   std::uint64_t address = 0;
   bool is_writable = true;
-  bool is_private = false;  // to an iteration: a frame's, or a slice of the workspace
+  bool is_private = false;  // to an iteration: a variable of its frame
+  bool is_by_worker = false;  // each worker has a part of its own
   bool is_dead = false;
   struct Byte {
     enum class Kind : std::uint8_t { Unset, Bits, Part, Pointer };
@@ -53,7 +55,8 @@ class Memory {
   // Accesses are those of this iteration, until end_parallel.
   void begin_iteration(std::int32_t iteration) { iteration_ = iteration; }
   void end_parallel();
-  void end_iteration() { iteration_ = -1; }
+  bool in_iteration() const { return iteration_ >= 0; }
+  static std::int32_t worker_of(std::int32_t iteration) { return iteration & 1; }
 
  private:
   bool find(const Datum& pointer, int bytes, std::int64_t align, const char* what, Object** object);
