@@ -126,6 +126,7 @@ class Check final : public Verb {
     if (!listing) return kExitDiagnostics;
     validate::Options options;
     options.sizes = options_.sizes;
+    if (options_.step_budget != check::Options().step_budget) options.step_budget = options_.step_budget;
     options.seed = options_.seed;
     const auto report = session.take(
         validate::validate(work.context(), work.algorithm(), *dispatch, *listing, options));
@@ -138,7 +139,10 @@ class Check final : public Verb {
       std::string line = validate::verdict_line(*dispatch, *report) + "\n";
       if (report->is_validated)
         line += std::to_string(report->cells) + " cells compared, " + std::to_string(report->solved) +
-                " of them by the solver\n";
+                " of them by the solver; " +
+                std::to_string(report->blocks - static_cast<std::int64_t>(report->unreached.size())) +
+                " of " + std::to_string(report->blocks) + " blocks reached\n";
+      for (const std::string& block : report->unreached) line += "not reached: " + block + "\n";
       session.print(line);
     }
     if (report->is_validated) return kExitOk;

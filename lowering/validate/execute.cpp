@@ -14,6 +14,7 @@ Machine::Machine(ir::Context& context, const Listing& listing, Arithmetic& arith
     : context_(context), listing_(listing), do_(arithmetic), memory_(arithmetic) {
   for (const Function& function : listing.functions) {
     function_objects_.push_back(memory_.add("function " + function.name, 0, 16));
+    reached.emplace_back(function.blocks.size());
   }
   for (const Global& global : listing.globals) {
     const auto object = memory_.add("global " + global.name, static_cast<std::int64_t>(global.bytes.size()), 1);
@@ -142,7 +143,9 @@ bool Machine::enter(Frame& frame, std::uint32_t from, std::uint32_t to) {
 
 bool Machine::run(Frame& frame, std::vector<Datum>* returned) {
   std::uint32_t block = 0;
+  std::vector<bool>& ran = reached[static_cast<std::size_t>(frame.function - listing_.functions.data())];
   while (true) {
+    ran[block] = true;
     std::uint32_t next = 0;
     bool jumped = false;
     for (const Instruction& i : frame.function->blocks[block]) {

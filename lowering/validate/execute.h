@@ -46,6 +46,8 @@ class Machine {
   std::vector<Claim> claims;
   std::int64_t steps = 0;
   std::int64_t step_limit = 0;
+  // By function and block: whether it ran.
+  std::vector<std::vector<bool>> reached;
   // The workspace, of which a worker has a slice.
   std::uint32_t workspace = 0;
 

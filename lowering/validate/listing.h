@@ -70,6 +70,7 @@ struct Function {
   std::vector<ValueId> parameters;
   std::vector<Type> parameter_types;
   std::vector<std::vector<Instruction>> blocks;
+  std::vector<std::string> labels;  // of the blocks
   std::vector<Constant> constants;
   std::vector<std::uint32_t> lanes_of;  // by value
 };

@@ -116,8 +116,10 @@ class Reader {
     }
     if (!f.is_declaration) {
       slots_.incorporateFunction(function);
-      for (const llvm::BasicBlock& block : function)
+      for (const llvm::BasicBlock& block : function) {
         blocks_[&block] = static_cast<std::uint32_t>(blocks_.size());
+        f.labels.emplace_back(block.getName());
+      }
       for (const llvm::BasicBlock& block : function)
         for (const llvm::Instruction& instruction : block) define(instruction);
       f.blocks.resize(blocks_.size());

@@ -46,7 +46,8 @@ std::string unit_text(const program::Parameter& parameter, const ir::Bindings& s
 class Trial {
  public:
   Trial(ir::Context& context, const ir::Algorithm& algorithm, const program::Dispatch& dispatch,
-        const Listing& listing, const Options& options, Run run, Report* report)
+        const Listing& listing, const Options& options, Run run, Report* report,
+        std::vector<std::vector<bool>>* reached)
       : context_(context),
         algorithm_(algorithm),
         dispatch_(dispatch),
@@ -54,6 +55,7 @@ class Trial {
         options_(options),
         run_(std::move(run)),
         report_(*report),
+        reached_(*reached),
         arithmetic_(terms_),
         comparison_(terms_) {}
 
@@ -67,6 +69,7 @@ class Trial {
       call.machine().step_limit = kStepsOfCode;
       const bool ran = call.run(inputs_);
       report_.steps += call.machine().steps;
+      merge(call.machine().reached);
       if (!ran) return needs(call.stop(), given);
       if (!check_claims(call.machine().claims)) return false;
       for (std::size_t p = 0; p < inputs_.size(); ++p)
@@ -79,6 +82,15 @@ class Trial {
   }
 
  private:
+  void merge(const std::vector<std::vector<bool>>& ran) {
+    reached_.resize(ran.size());
+    for (std::size_t f = 0; f < ran.size(); ++f) {
+      reached_[f].resize(ran[f].size());
+      for (std::size_t b = 0; b < ran[f].size(); ++b)
+        if (ran[f][b]) reached_[f][b] = true;
+    }
+  }
+
   const std::vector<program::Parameter>& parameters() const { return dispatch_.interface.parameters; }
 
   void make_inputs(const std::set<std::size_t>& given) {
@@ -96,7 +108,11 @@ class Trial {
       }
       if (given.contains(p)) {
         run_.given.push_back(parameter.name);
-        const auto bytes = ir::tensor_bytes(values.at(parameter.name));
+        const auto named = values.find(parameter.name);
+        const auto bytes = ir::tensor_bytes(
+            named != values.end()
+                ? named->second
+                : ir::make_tensor(parameter.type, shape_of(parameter, run_.sizes)));
         for (std::size_t i = 0; i < count; ++i) {
           std::uint64_t bits = 0;
           for (std::size_t k = 0; k < size; ++k)
@@ -246,6 +262,7 @@ class Trial {
   const Options& options_;
   Run run_;
   Report& report_;
+  std::vector<std::vector<bool>>& reached_;
   Terms terms_;
   Arithmetic arithmetic_;
   Comparison comparison_;
@@ -261,6 +278,29 @@ std::string run_text(const program::Dispatch& dispatch, const Run& run) {
   text += " with values of";
   for (const Symbol name : run.given) text += " " + std::string(name.text());
   return text;
+}
+
+// What only a call that goes wrong comes through.
+bool is_for_failures(const std::string& label) {
+  for (const std::string_view prefix : {"failed", "poll", "cancelled"})
+    if (label.starts_with(prefix)) return true;
+  return false;
+}
+
+void count_blocks(const Listing& listing, const std::vector<std::vector<bool>>& reached, Report* report) {
+  for (std::size_t f = 0; f < listing.functions.size(); ++f) {
+    const Function& function = listing.functions[f];
+    const bool computes = function.name.find(".kernel") != std::string::npos ||
+                          function.name.find(".parallel") != std::string::npos;
+    if (!computes) continue;
+    for (std::size_t b = 0; b < function.blocks.size(); ++b) {
+      if (is_for_failures(function.labels[b])) continue;
+      ++report->blocks;
+      if (f < reached.size() && b < reached[f].size() && reached[f][b]) continue;
+      report->unreached.push_back(function.name + ": " +
+                                  (function.labels[b].empty() ? std::to_string(b) : function.labels[b]));
+    }
+  }
 }
 
 std::vector<Run> choose_runs(const program::Dispatch& dispatch, const Options& options) {
@@ -284,15 +324,17 @@ Result<Report> validate(ir::Context& context, const ir::Algorithm& algorithm,
   if (runs.empty())
     return fail(Code::NoSizes, {}, "no sizes satisfy what the function demands",
                 "name sizes with --sizes");
+  std::vector<std::vector<bool>> reached;
   for (const Run& run : runs) {
     std::set<std::size_t> given;
     while (true) {
       const std::size_t before = given.size();
-      if (Trial(context, algorithm, dispatch, listing, options, run, &report).go(&given)) break;
+      if (Trial(context, algorithm, dispatch, listing, options, run, &report, &reached).go(&given)) break;
       if (!report.reason.empty() || given.size() == before) return report;
     }
   }
   report.is_validated = true;
+  count_blocks(listing, reached, &report);
   return report;
 }
 
@@ -328,7 +370,13 @@ Json to_json(const program::Dispatch& dispatch, const Report& report) {
   out.set("promises", report.claims);
   out.set("solver_queries", static_cast<std::int64_t>(report.queries));
   out.set("instructions_run", report.steps);
-  if (report.is_validated) return out;
+  if (report.is_validated) {
+    Json unreached = Json::array();
+    for (const std::string& block : report.unreached) unreached.push(block);
+    out.set("blocks", report.blocks);
+    out.set("blocks_not_reached", std::move(unreached));
+    return out;
+  }
   out.set("reason", report.reason);
   if (!report.cell.empty()) out.set("cell", report.cell);
   if (!report.expected.empty()) out.set("expected", report.expected);

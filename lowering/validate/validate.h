@@ -19,7 +19,7 @@
 namespace tilewright::validate {
 
 struct Options {
-  std::int64_t step_budget = 300'000;  // of the Program's interpreter, for all sizes of a variant together, about
+  std::int64_t step_budget = 1'000'000;  // of the Program's interpreter, for all sizes of a variant together, about
   int min_runs = 3;
   std::vector<ir::Bindings> sizes;  // not empty: these alone
   std::uint64_t seed = 1;  // of values that inputs are given
@@ -40,6 +40,9 @@ struct Report {
   int queries = 0;  // of the solver
   std::int64_t steps = 0;  // instructions of the code
   std::size_t terms = 0;
+  // Blocks of kernels and their parallel loops, those for failures left out; and those that no run came through.
+  std::int64_t blocks = 0;
+  std::vector<std::string> unreached;
   // Why not.
   std::string reason;
   std::string cell;
