@@ -102,7 +102,8 @@ class Check final : public Verb {
   // The code against the program: what this verb checks without --code is the program against the algorithm.
   int check_code(Session& session, Work& work, const program::Program& program) {
     const auto dispatch = session.take(program::single_dispatch(
-        work.context(), program, program_.empty() ? std::string(work.schedule().name.text()) : "program"));
+        work.context(), program,
+        program_.empty() ? std::string(work.schedule().name.text()) : "program"));
     if (!dispatch) return kExitDiagnostics;
     std::string text;
     if (ir_.empty()) {
@@ -126,7 +127,8 @@ class Check final : public Verb {
     if (!listing) return kExitDiagnostics;
     validate::Options options;
     options.sizes = options_.sizes;
-    if (options_.step_budget != check::Options().step_budget) options.step_budget = options_.step_budget;
+    if (options_.step_budget != check::Options().step_budget)
+      options.step_budget = options_.step_budget;
     options.seed = options_.seed;
     const auto report = session.take(
         validate::validate(work.context(), work.algorithm(), *dispatch, *listing, options));
@@ -138,10 +140,11 @@ class Check final : public Verb {
     } else {
       std::string line = validate::verdict_line(*dispatch, *report) + "\n";
       if (report->is_validated)
-        line += std::to_string(report->cells) + " cells compared, " + std::to_string(report->solved) +
-                " of them by the solver; " +
-                std::to_string(report->blocks - static_cast<std::int64_t>(report->unreached.size())) +
-                " of " + std::to_string(report->blocks) + " blocks reached\n";
+        line +=
+            std::to_string(report->cells) + " cells compared, " + std::to_string(report->solved) +
+            " of them by the solver; " +
+            std::to_string(report->blocks - static_cast<std::int64_t>(report->unreached.size())) +
+            " of " + std::to_string(report->blocks) + " blocks reached\n";
       for (const std::string& block : report->unreached) line += "not reached: " + block + "\n";
       session.print(line);
     }
@@ -152,10 +155,11 @@ class Check final : public Verb {
                           "compare the term of the code with that of the program: the code, or a "
                           "rewrite that the validation does not know, changes it",
                           {}};
-    const std::pair<const char*, const std::string*> evidence[] = {{"cell", &report->cell},
-                                                                   {"program", &report->expected},
-                                                                   {"code", &report->got},
-                                                                   {"instruction", &report->instruction}};
+    const std::pair<const char*, const std::string*> evidence[] = {
+        {"cell", &report->cell},
+        {"program", &report->expected},
+        {"code", &report->got},
+        {"instruction", &report->instruction}};
     for (const auto& [name, value] : evidence)
       if (!value->empty()) diagnostic.evidence.emplace_back(name, *value);
     session.report(diagnostic);

@@ -14,8 +14,8 @@ Sort unit_sort(ir::ScalarType type) {
 }
 
 FunctionCall::FunctionCall(ir::Context& context, const program::Dispatch& dispatch,
-                           const Listing& listing, const ir::Bindings& sizes, Arithmetic& arithmetic,
-                           bool with_executor)
+                           const Listing& listing, const ir::Bindings& sizes,
+                           Arithmetic& arithmetic, bool with_executor)
     : dispatch_(dispatch),
       listing_(listing),
       sizes_(sizes),
@@ -28,16 +28,18 @@ bool FunctionCall::fail(std::string reason) {
 }
 
 void FunctionCall::put(std::uint32_t object, std::size_t offset, int bytes, std::uint64_t value) {
-  machine_.memory().store(Datum::pointer(object, static_cast<std::int64_t>(offset)), int_sort(8 * bytes), 1,
-                          Datum::number(value & mask_of(8 * bytes)));
+  machine_.memory().store(Datum::pointer(object, static_cast<std::int64_t>(offset)),
+                          int_sort(8 * bytes), 1, Datum::number(value & mask_of(8 * bytes)));
 }
 
 void FunctionCall::put_pointer(std::uint32_t object, std::size_t offset, const Datum& value) {
-  machine_.memory().store(Datum::pointer(object, static_cast<std::int64_t>(offset)), kPointer, 1, value);
+  machine_.memory().store(Datum::pointer(object, static_cast<std::int64_t>(offset)), kPointer, 1,
+                          value);
 }
 
 std::uint32_t FunctionCall::zeros(std::string name, std::size_t bytes, std::int64_t align) {
-  const std::uint32_t object = machine_.memory().add(std::move(name), static_cast<std::int64_t>(bytes), align);
+  const std::uint32_t object =
+      machine_.memory().add(std::move(name), static_cast<std::int64_t>(bytes), align);
   for (std::size_t i = 0; i < bytes; ++i) put(object, i, 1, 0);
   return object;
 }
@@ -49,13 +51,15 @@ std::uint32_t FunctionCall::descriptor(std::size_t p) {
   const std::size_t rank = parameter.shape.size();
   const std::uint32_t shape = zeros("the shape of " + name, 8 * rank, 8);
   for (std::size_t d = 0; d < rank; ++d)
-    put(shape, 8 * d, 8, static_cast<std::uint64_t>(ir::evaluate_extents(parameter.shape[d], sizes_)));
+    put(shape, 8 * d, 8,
+        static_cast<std::uint64_t>(ir::evaluate_extents(parameter.shape[d], sizes_)));
   const std::uint32_t out = zeros("the descriptor of " + name, sizeof(tilewright_tensor), 8);
   put_pointer(out, offsetof(tilewright_tensor, dl.data), Datum::pointer(data_[p], 0));
   put(out, offsetof(tilewright_tensor, dl.device), 4, kDLCPU);
   put(out, offsetof(tilewright_tensor, dl.ndim), 4, rank);
   put(out, offsetof(tilewright_tensor, dl.dtype), 1, static_cast<std::uint64_t>(info.dlpack_code));
-  put(out, offsetof(tilewright_tensor, dl.dtype) + 1, 1, static_cast<std::uint64_t>(info.dlpack_bits));
+  put(out, offsetof(tilewright_tensor, dl.dtype) + 1, 1,
+      static_cast<std::uint64_t>(info.dlpack_bits));
   put(out, offsetof(tilewright_tensor, dl.dtype) + 2, 2, 1);
   put_pointer(out, offsetof(tilewright_tensor, dl.shape), Datum::pointer(shape, 0));
   put(out, offsetof(tilewright_tensor, size_bytes), 8, machine_.memory()[data_[p]].bytes.size());
@@ -81,10 +85,12 @@ bool FunctionCall::run(const std::vector<Units>& contents) {
     const Units& units = contents[p];
     const int size = bytes_of(units.sort);
     const std::string name(parameters[p].name.text());
-    data_.push_back(memory.add("`" + name + "`", static_cast<std::int64_t>(units.values.size()) * size,
-                               ir::is_packed(parameters[p].type) ? 1 : ir::size_bytes(parameters[p].type)));
+    data_.push_back(
+        memory.add("`" + name + "`", static_cast<std::int64_t>(units.values.size()) * size,
+                   ir::is_packed(parameters[p].type) ? 1 : ir::size_bytes(parameters[p].type)));
     for (std::size_t i = 0; i < units.values.size(); ++i)
-      memory.store(Datum::pointer(data_[p], static_cast<std::int64_t>(i) * size), units.sort, 1, units.values[i]);
+      memory.store(Datum::pointer(data_[p], static_cast<std::int64_t>(i) * size), units.sort, 1,
+                   units.values[i]);
     memory[data_[p]].is_writable = parameters[p].is_output;
   }
   const std::uint32_t error = zeros("the error detail", sizeof(tilewright_error), 8);
@@ -114,10 +120,12 @@ bool FunctionCall::run(const std::vector<Units>& contents) {
   Datum bytes;
   memory.load(Datum::pointer(size, 0), int_sort(64), 1, &bytes);
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 26;
-  if (!bytes.is_bits() || bytes.bits > kMostBytes) return fail("a workspace that is too large to follow");
+  if (!bytes.is_bits() || bytes.bits > kMostBytes)
+    return fail("a workspace that is too large to follow");
   machine_.workspace = memory.add("the workspace", static_cast<std::int64_t>(bytes.bits),
                                   program::kWorkspaceAlignment);
-  arguments.push_back(bytes.bits == 0 ? Datum::pointer(0, 0) : Datum::pointer(machine_.workspace, 0));
+  arguments.push_back(bytes.bits == 0 ? Datum::pointer(0, 0)
+                                      : Datum::pointer(machine_.workspace, 0));
   arguments.push_back(bytes);
   return invoke(name, arguments);
 }
@@ -127,8 +135,8 @@ bool FunctionCall::read(std::size_t p, Units* out) {
   const std::size_t count = machine_.memory()[data_[p]].bytes.size() / size;
   out->values.resize(count);
   for (std::size_t i = 0; i < count; ++i)
-    if (!machine_.memory().load(Datum::pointer(data_[p], static_cast<std::int64_t>(i * size)), out->sort, 1,
-                                &out->values[i]))
+    if (!machine_.memory().load(Datum::pointer(data_[p], static_cast<std::int64_t>(i * size)),
+                                out->sort, 1, &out->values[i]))
       return fail(machine_.memory().error);
   return true;
 }

@@ -47,21 +47,26 @@ Datum Operations::round_small(const Datum& v, ScalarType grid, bool saturates) {
   const ir::TypeInfo& info = ir::type_info(grid);
   if (info.specials == ir::Specials::Scale) return round_scale(v, saturates);
   const double largest = ir::largest_finite(grid);
-  const auto f32 = [&](TermOp op, const Datum& a, const Datum& b) { return do_(op, kF32, kF32, a, b); };
+  const auto f32 = [&](TermOp op, const Datum& a, const Datum& b) {
+    return do_(op, kF32, kF32, a, b);
+  };
   Datum size = do_(TermOp::FAbs, kF32, kF32, v);
   const Datum most = real(4 * largest);
   size = select(kF32, compare(kL, kF32, size, most), size, most);
   Datum place = word(TermOp::Sub, word(TermOp::LShr, bits(size), word_of(23)),
                      word_of(static_cast<std::uint64_t>(127 + info.mantissa_bits)));
-  const Datum least = word_of(static_cast<std::uint64_t>(static_cast<std::int64_t>(info.min_place())));
+  const Datum least =
+      word_of(static_cast<std::uint64_t>(static_cast<std::int64_t>(info.min_place())));
   place = select(int_sort(32), below(true, place, least), least, place);
-  const Datum magic = float_of(word(
-      TermOp::Or, word(TermOp::Shl, word(TermOp::Add, place, word_of(127 + 23)), word_of(23)), word_of(1U << 22)));
+  const Datum magic = float_of(
+      word(TermOp::Or, word(TermOp::Shl, word(TermOp::Add, place, word_of(127 + 23)), word_of(23)),
+           word_of(1U << 22)));
   Datum rounded = f32(TermOp::FSub, f32(TermOp::FAdd, size, magic), magic);
   const bool to_largest = saturates || info.specials == ir::Specials::Finite;
-  const double beyond = to_largest                                   ? largest
-                        : info.specials == ir::Specials::Ieee ? std::numeric_limits<double>::infinity()
-                                                                     : std::numeric_limits<double>::quiet_NaN();
+  const double beyond = to_largest ? largest
+                        : info.specials == ir::Specials::Ieee
+                            ? std::numeric_limits<double>::infinity()
+                            : std::numeric_limits<double>::quiet_NaN();
   rounded = select(kF32, compare(kG, kF32, rounded, real(largest)), real(beyond), rounded);
   const Datum sign = word(TermOp::And, bits(v), word_of(0x80000000U));
   const Datum with_sign = float_of(word(TermOp::Or, bits(rounded), sign));
@@ -84,14 +89,16 @@ Datum Operations::round_scale(const Datum& v, bool saturates) {
   return float_of(select(w, compare(kL | kU, kF32, v, real(0)), word_of(0x7fc00000U), chosen));
 }
 
-std::optional<Datum> Operations::round(const Datum& value, Sort from, ScalarType grid, bool saturates) {
+std::optional<Datum> Operations::round(const Datum& value, Sort from, ScalarType grid,
+                                       bool saturates) {
   if (grid == ScalarType::F64) return from == kF64 ? value : do_(TermOp::FExt, kF64, from, value);
   if (grid == ScalarType::F32) return from == kF64 ? do_(TermOp::FRound, kF32, from, value) : value;
   const Datum single = from == kF64 ? to_odd(value) : value;
   switch (grid) {
     case ScalarType::BF16: return round_upper(single, 16);
     case ScalarType::TF32: return round_upper(single, 13);
-    case ScalarType::F16: return do_(TermOp::FExt, kF32, kF16, do_(TermOp::FRound, kF16, kF32, single));
+    case ScalarType::F16:
+      return do_(TermOp::FExt, kF32, kF16, do_(TermOp::FRound, kF16, kF32, single));
     default: return round_small(single, grid, saturates);
   }
 }
@@ -104,12 +111,14 @@ std::optional<Datum> Operations::cast(ScalarType from, ScalarType to, const Datu
   if (ir::is_float(from) && ir::is_float(to)) return round(value, source, to, false);
   if (ir::is_float(to)) {
     const Sort wide = to == ScalarType::F64 ? kF64 : kF32;
-    return round(do_(zero_extends(from) ? TermOp::UIToF : TermOp::SIToF, wide, source, value), wide, to, false);
+    return round(do_(zero_extends(from) ? TermOp::UIToF : TermOp::SIToF, wide, source, value), wide,
+                 to, false);
   }
   if (ir::is_float(from))
     return do_(ir::is_unsigned(to) ? TermOp::FToUISat : TermOp::FToSISat, target, source, value);
   if (target.bits <= source.bits) return do_.extract(source, value, 0, target.bits);
-  return zero_extends(from) ? do_.zext(value, target.bits) : do_(TermOp::SExt, target, source, value);
+  return zero_extends(from) ? do_.zext(value, target.bits)
+                            : do_(TermOp::SExt, target, source, value);
 }
 
 Datum Operations::within_limits(const Datum& v, ScalarType type) {
@@ -132,7 +141,8 @@ std::optional<Datum> Operations::saturate(ScalarType from, ScalarType to, const 
       sort = to == ScalarType::F64 ? kF64 : kF32;
       v = do_(zero_extends(from) ? TermOp::UIToF : TermOp::SIToF, sort, source, value);
     }
-    const auto rounded = from == to && !ir::is_storage_float(to) ? std::optional(v) : round(v, sort, to, true);
+    const auto rounded =
+        from == to && !ir::is_storage_float(to) ? std::optional(v) : round(v, sort, to, true);
     if (!rounded) return rounded;
     return within_limits(*rounded, to);
   }
@@ -179,7 +189,8 @@ Datum Operations::small_bits(const Datum& v, ScalarType type) {
   const auto fraction = static_cast<std::uint64_t>(23 - info.mantissa_bits);
   const auto rebias = static_cast<std::uint64_t>(127 - info.bias()) << info.mantissa_bits;
   const Datum size = word(TermOp::And, b, word_of(0x7fffffffU));
-  const Datum normal = word(TermOp::Sub, word(TermOp::LShr, size, word_of(fraction)), word_of(rebias));
+  const Datum normal =
+      word(TermOp::Sub, word(TermOp::LShr, size, word_of(fraction)), word_of(rebias));
   const Datum is_small = compare(kL, kF32, float_of(size), real(std::ldexp(1.0, 1 - info.bias())));
   const Datum units = do_(TermOp::FMul, kF32, kF32, select(kF32, is_small, float_of(size), real(0)),
                           real(std::ldexp(1.0, -info.min_place())));
@@ -187,12 +198,14 @@ Datum Operations::small_bits(const Datum& v, ScalarType type) {
   if (info.specials == ir::Specials::Ieee) {
     const std::uint64_t infinity = ones & ~((std::uint64_t{1} << info.mantissa_bits) - 1);
     code = select(w, do_(TermOp::Eq, kBit, w, size, word_of(0x7f800000U)), word_of(infinity), code);
-    code = select(w, is_nan, word_of(infinity | std::uint64_t{1} << (info.mantissa_bits - 1)), code);
+    code =
+        select(w, is_nan, word_of(infinity | std::uint64_t{1} << (info.mantissa_bits - 1)), code);
   } else if (info.specials == ir::Specials::Fn) {
     code = select(w, is_nan, word_of(ones), code);
   }
-  const Datum sign = word(TermOp::And, word(TermOp::LShr, b, word_of(static_cast<std::uint64_t>(32 - info.width))),
-                          word_of(ones + 1));
+  const Datum sign =
+      word(TermOp::And, word(TermOp::LShr, b, word_of(static_cast<std::uint64_t>(32 - info.width))),
+           word_of(ones + 1));
   return word(TermOp::Or, code, sign);
 }
 
@@ -200,7 +213,9 @@ Datum Operations::small_value(const Datum& code, ScalarType type) {
   const ir::TypeInfo& info = ir::type_info(type);
   const auto ones = (std::uint64_t{1} << (info.exponent_bits + info.mantissa_bits)) - 1;
   const Datum nan = Datum::number(quiet_nan(kF32));
-  const auto equals = [&](const Datum& x, std::uint64_t c) { return do_(TermOp::Eq, kBit, int_sort(32), x, word_of(c)); };
+  const auto equals = [&](const Datum& x, std::uint64_t c) {
+    return do_(TermOp::Eq, kBit, int_sort(32), x, word_of(c));
+  };
   if (info.specials == ir::Specials::Scale) {
     Datum b = word(TermOp::Shl, code, word_of(23));
     b = select(int_sort(32), equals(code, 0), word_of(0x00400000), b);
@@ -209,15 +224,16 @@ Datum Operations::small_value(const Datum& code, ScalarType type) {
   const Datum size = word(TermOp::And, code, word_of(ones));
   const auto fraction = static_cast<std::uint64_t>(23 - info.mantissa_bits);
   const Datum moved = word(TermOp::Shl, size, word_of(fraction));
-  const Datum normal =
-      float_of(word(TermOp::Add, moved, word_of(static_cast<std::uint64_t>(127 - info.bias()) << 23)));
+  const Datum normal = float_of(
+      word(TermOp::Add, moved, word_of(static_cast<std::uint64_t>(127 - info.bias()) << 23)));
   const Datum small = do_(TermOp::FMul, kF32, kF32, do_(TermOp::UIToF, kF32, int_sort(32), size),
                           real(std::ldexp(1.0, info.min_place())));
   const std::uint64_t hidden = std::uint64_t{1} << info.mantissa_bits;
   Datum value = select(kF32, below(false, size, word_of(hidden)), small, normal);
   if (info.specials == ir::Specials::Ieee) {
     const Datum special = float_of(word(TermOp::Or, moved, word_of(0x7f800000U)));
-    value = select(kF32, inverted(below(false, size, word_of(ones & ~(hidden - 1)))), special, value);
+    value =
+        select(kF32, inverted(below(false, size, word_of(ones & ~(hidden - 1)))), special, value);
   } else if (info.specials == ir::Specials::Fn) {
     value = select(kF32, equals(size, ones), nan, value);
   }
@@ -249,7 +265,8 @@ std::optional<Datum> Operations::store(ScalarType type, const Datum& v) {
     case ScalarType::F16: return do_.recast(kF16, stored, do_(TermOp::FRound, kF16, kF32, v));
     default: break;
   }
-  if (ir::is_storage_float(type)) return do_.extract(int_sort(32), small_bits(v, type), 0, stored.bits);
+  if (ir::is_storage_float(type))
+    return do_.extract(int_sort(32), small_bits(v, type), 0, stored.bits);
   const Sort value = value_sort(type);
   if (stored == value) return v;
   return zero_extends(type) ? do_.zext(v, stored.bits) : do_(TermOp::SExt, stored, value, v);

@@ -42,8 +42,9 @@ class Arithmetic {
   }
   // Poison where the operation has no value or an operand is poison. `from` is the sort of a and b, or of a alone
   // where they differ. Precondition: no pointers.
-  Datum operator()(TermOp op, Sort sort, Sort from, const Datum& a, const Datum& b = Datum::number(0),
-                   const Datum& c = Datum::number(0), std::uint64_t extra = 0) {
+  Datum operator()(TermOp op, Sort sort, Sort from, const Datum& a,
+                   const Datum& b = Datum::number(0), const Datum& c = Datum::number(0),
+                   std::uint64_t extra = 0) {
     if (a.is_poison() || b.is_poison() || c.is_poison()) return {};
     if (a.is_bits() && b.is_bits() && c.is_bits()) {
       const auto bits = fold(op, sort, from, a.bits, b.bits, c.bits, extra);

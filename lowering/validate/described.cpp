@@ -6,7 +6,8 @@ namespace tilewright::validate {
 namespace {
 
 // The cell of an operand at a point of the meaning's dimensions.
-std::int64_t cell_of(const machine::Meaning::Operand& operand, const std::vector<std::int64_t>& point) {
+std::int64_t cell_of(const machine::Meaning::Operand& operand,
+                     const std::vector<std::int64_t>& point) {
   std::int64_t at = 0;
   for (std::size_t d = 0; d < operand.dims.size(); ++d)
     at = at * operand.shape[d] + point[operand.dims[d]];
@@ -44,8 +45,9 @@ std::optional<machine::Meaning> find_emission(ir::Context& context, std::string_
   return std::nullopt;
 }
 
-std::vector<Datum> execute_described(Arithmetic& arithmetic, const machine::Meaning& meaning,
-                                     const std::function<Datum(std::size_t, std::int64_t)>& element) {
+std::vector<Datum> execute_described(
+    Arithmetic& arithmetic, const machine::Meaning& meaning,
+    const std::function<Datum(std::size_t, std::int64_t)>& element) {
   const auto& left = meaning.operands[meaning.left];
   const auto& right = meaning.operands[meaning.right];
   const auto& start = meaning.operands[meaning.accumulator];
@@ -62,7 +64,8 @@ std::vector<Datum> execute_described(Arithmetic& arithmetic, const machine::Mean
     if (meaning.unit.kind == units::DotKind::FusedChain) {
       for (const std::int64_t t : meaning.unit.order) {
         const auto& [a, b] = pairs[static_cast<std::size_t>(t)];
-        sum = arithmetic(TermOp::FusedStep, kF32, int_sort(16), a, b, sum, meaning.unit.subnormals ? 1 : 0);
+        sum = arithmetic(TermOp::FusedStep, kF32, int_sort(16), a, b, sum,
+                         meaning.unit.subnormals ? 1 : 0);
       }
     } else {
       const int width = ir::type_info(start.type).width;

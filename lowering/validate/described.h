@@ -16,7 +16,8 @@ namespace tilewright::validate {
 std::optional<machine::Meaning> find_emission(ir::Context& context, std::string_view intrinsic);
 
 // Cells of the result in row-major order. `element(operand, i)`: cell i of an operand, as the bits of its type.
-std::vector<Datum> execute_described(Arithmetic& arithmetic, const machine::Meaning& meaning,
-                                     const std::function<Datum(std::size_t, std::int64_t)>& element);
+std::vector<Datum> execute_described(
+    Arithmetic& arithmetic, const machine::Meaning& meaning,
+    const std::function<Datum(std::size_t, std::int64_t)>& element);
 
 }  // namespace tilewright::validate

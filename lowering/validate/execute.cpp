@@ -17,7 +17,8 @@ Machine::Machine(ir::Context& context, const Listing& listing, Arithmetic& arith
     reached.emplace_back(function.blocks.size());
   }
   for (const Global& global : listing.globals) {
-    const auto object = memory_.add("global " + global.name, static_cast<std::int64_t>(global.bytes.size()), 1);
+    const auto object =
+        memory_.add("global " + global.name, static_cast<std::int64_t>(global.bytes.size()), 1);
     global_objects_.push_back(object);
     for (std::size_t i = 0; i < global.bytes.size(); ++i) {
       Object::Byte& byte = memory_[object].bytes[i];
@@ -77,7 +78,9 @@ const std::vector<std::uint32_t>& Machine::bases(const Function& function) {
 }
 
 // Of the first lane.
-Sort Machine::sort_of(const Frame& frame, ValueId id) const { return sorts_.at(frame.function)[id]; }
+Sort Machine::sort_of(const Frame& frame, ValueId id) const {
+  return sorts_.at(frame.function)[id];
+}
 
 void Machine::set_constants(Frame& frame) {
   for (const Constant& constant : frame.function->constants) {
@@ -87,12 +90,15 @@ void Machine::set_constants(Frame& frame) {
       switch (lane.kind) {
         case ConstantLane::Kind::Poison: to[l] = {}; break;
         case ConstantLane::Kind::Bits:
-          to[l] = constant.type.lanes[l] == kPointer ? Datum::pointer(0, 0) : Datum::number(lane.bits);
+          to[l] =
+              constant.type.lanes[l] == kPointer ? Datum::pointer(0, 0) : Datum::number(lane.bits);
           break;
         case ConstantLane::Kind::Global:
           to[l] = Datum::pointer(global_objects_[lane.index], static_cast<std::int64_t>(lane.bits));
           break;
-        case ConstantLane::Kind::Function: to[l] = Datum::pointer(function_objects_[lane.index], 0); break;
+        case ConstantLane::Kind::Function:
+          to[l] = Datum::pointer(function_objects_[lane.index], 0);
+          break;
       }
     }
   }
@@ -110,7 +116,8 @@ bool Machine::call(const Function& function, const std::vector<Datum>& arguments
   set_constants(frame);
   if (arguments.size() != function.parameters.size()) return fail("a call with other arguments");
   for (std::size_t p = 0; p < arguments.size(); ++p) {
-    if (function.lanes_of[function.parameters[p]] != 1) return fail("a call with vectors as arguments");
+    if (function.lanes_of[function.parameters[p]] != 1)
+      return fail("a call with vectors as arguments");
     frame.values[(*frame.base)[function.parameters[p]]] = arguments[p];
   }
   const Instruction* const caller = current_;
@@ -143,15 +150,15 @@ bool Machine::enter(Frame& frame, std::uint32_t from, std::uint32_t to) {
 
 bool Machine::run(Frame& frame, std::vector<Datum>* returned) {
   std::uint32_t block = 0;
-  std::vector<bool>& ran = reached[static_cast<std::size_t>(frame.function - listing_.functions.data())];
+  std::vector<bool>& ran =
+      reached[static_cast<std::size_t>(frame.function - listing_.functions.data())];
   while (true) {
     ran[block] = true;
     std::uint32_t next = 0;
     bool jumped = false;
     for (const Instruction& i : frame.function->blocks[block]) {
       current_ = &i;
-      if (++steps > step_limit)
-        return fail("more than " + std::to_string(step_limit) + " steps");
+      if (++steps > step_limit) return fail("more than " + std::to_string(step_limit) + " steps");
       switch (i.opcode) {
         case Opcode::Phi: continue;
         case Opcode::Ret: {
@@ -213,7 +220,8 @@ bool Machine::step(Frame& frame, const Instruction& i) {
       for (std::size_t l = 0; l < value.size(); ++l) {
         const Sort sort = i.type.lanes[l];
         if (i.type.is_vector && sort.bits % 8 != 0) return fail("a vector whose lanes share bytes");
-        if (!memory_.store(pointer, sort, l == 0 ? i.align : 1, value[l])) return fail(memory_.error);
+        if (!memory_.store(pointer, sort, l == 0 ? i.align : 1, value[l]))
+          return fail(memory_.error);
         pointer.bits += static_cast<std::uint64_t>(bytes_of(sort));
       }
       return true;
@@ -287,7 +295,8 @@ bool Machine::run_parallel(const std::vector<Datum>& arguments, std::vector<Datu
   for (std::int64_t at = end - 1; ok && at >= begin; --at) {
     memory_.begin_iteration(static_cast<std::int32_t>(at - begin));
     std::vector<Datum> status;
-    const std::vector<Datum> piece{arguments[6], Datum::number(static_cast<std::uint64_t>(
+    const std::vector<Datum> piece{arguments[6],
+                                   Datum::number(static_cast<std::uint64_t>(
                                        Memory::worker_of(static_cast<std::int32_t>(at - begin)))),
                                    Datum::number(static_cast<std::uint64_t>(at)),
                                    Datum::number(static_cast<std::uint64_t>(at + 1))};

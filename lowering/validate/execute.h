@@ -40,7 +40,8 @@ class Machine {
   // A pointer to what stands for the executor's parallel_for.
   Datum parallel_for() const { return Datum::pointer(parallel_for_, 0); }
   // False after `stop` says why.
-  bool call(const Function& function, const std::vector<Datum>& arguments, std::vector<Datum>* result);
+  bool call(const Function& function, const std::vector<Datum>& arguments,
+            std::vector<Datum>* result);
 
   Stop stop;
   std::vector<Claim> claims;
@@ -65,7 +66,9 @@ class Machine {
   Lanes lanes(const Frame& frame, ValueId id) const {
     return {frame.values.data() + (*frame.base)[id], frame.function->lanes_of[id]};
   }
-  Datum* result(Frame& frame, const Instruction& i) { return frame.values.data() + (*frame.base)[i.result]; }
+  Datum* result(Frame& frame, const Instruction& i) {
+    return frame.values.data() + (*frame.base)[i.result];
+  }
   bool fail(std::string reason);
   bool needs(const Datum& datum, const char* what);
   bool run(Frame& frame, std::vector<Datum>* returned);
@@ -85,10 +88,12 @@ class Machine {
   bool bit_cast(Frame& frame, const Instruction& i);
   bool address(Frame& frame, const Instruction& i);
   bool move_lanes(Frame& frame, const Instruction& i);
-  std::vector<Datum> recast_lanes(std::span<const Sort> from, Lanes values, std::span<const Sort> to);
+  std::vector<Datum> recast_lanes(std::span<const Sort> from, Lanes values,
+                                  std::span<const Sort> to);
   Sort sort_of(const Frame& frame, ValueId id) const;
   void claim(Claim::Kind kind, TermOp op, const Datum& a, const Datum& b, Sort sort);
-  void check_flags(const Instruction& i, TermOp op, Sort sort, const Datum& a, const Datum& b, Datum* out);
+  void check_flags(const Instruction& i, TermOp op, Sort sort, const Datum& a, const Datum& b,
+                   Datum* out);
 
   // intrinsics.cpp
   bool intrinsic(Frame& frame, const Instruction& i);

@@ -120,8 +120,7 @@ std::optional<std::uint64_t> to_integer(TermOp op, Sort sort, double x) {
 std::uint64_t from_integer(TermOp op, Sort sort, Sort from, std::uint64_t a) {
   const std::int64_t value = sign_extend(a, from.bits);
   const bool is_signed = op == TermOp::SIToF;
-  if (sort == kF64)
-    return bits_of(is_signed ? static_cast<double>(value) : static_cast<double>(a));
+  if (sort == kF64) return bits_of(is_signed ? static_cast<double>(value) : static_cast<double>(a));
   const float single = is_signed ? static_cast<float>(value) : static_cast<float>(a);
   if (sort == kF32) return bits_of(single);
   // 11 digits of a number of 64 bits: by f64, rounded to odd where it is not exact.
@@ -151,8 +150,10 @@ std::optional<std::uint64_t> integer(TermOp op, Sort from, std::uint64_t a, std:
     case TermOp::SRem:
       if (y == 0 || (y == -1 && a == std::uint64_t{1} << (bits - 1))) return std::nullopt;
       return static_cast<std::uint64_t>(op == TermOp::SDiv ? x / y : x % y) & mask;
-    case TermOp::Shl: return b >= static_cast<unsigned>(bits) ? std::nullopt : std::optional((a << b) & mask);
-    case TermOp::LShr: return b >= static_cast<unsigned>(bits) ? std::nullopt : std::optional(a >> b);
+    case TermOp::Shl:
+      return b >= static_cast<unsigned>(bits) ? std::nullopt : std::optional((a << b) & mask);
+    case TermOp::LShr:
+      return b >= static_cast<unsigned>(bits) ? std::nullopt : std::optional(a >> b);
     case TermOp::AShr:
       return b >= static_cast<unsigned>(bits)
                  ? std::nullopt
@@ -208,7 +209,8 @@ std::optional<std::uint64_t> fold(TermOp op, Sort sort, Sort from, std::uint64_t
     case TermOp::Extract: return (a >> extra) & mask_of(sort.bits);
     // `from` is the high part.
     case TermOp::Concat: return (a << (sort.bits - from.bits)) | b;
-    case TermOp::SExt: return static_cast<std::uint64_t>(sign_extend(a, from.bits)) & mask_of(sort.bits);
+    case TermOp::SExt:
+      return static_cast<std::uint64_t>(sign_extend(a, from.bits)) & mask_of(sort.bits);
     case TermOp::FNeg: return quieted(sort, a ^ sign);
     case TermOp::FAbs: return quieted(sort, a & ~sign);
     case TermOp::FCmp: return compare(from, extra, a, b);
@@ -223,8 +225,9 @@ std::optional<std::uint64_t> fold(TermOp op, Sort sort, Sort from, std::uint64_t
     case TermOp::AsBits: return a;
     case TermOp::AsFloat: return quieted(sort, a);
     case TermOp::FusedStep:
-      return quieted(sort, units::fused_step(static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b),
-                                             static_cast<std::uint32_t>(c), extra != 0));
+      return quieted(sort,
+                     units::fused_step(static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b),
+                                       static_cast<std::uint32_t>(c), extra != 0));
     default: return integer(op, from, a, b);
   }
 }
@@ -266,10 +269,10 @@ std::optional<std::uint64_t> Evaluation::operator()(TermId root) {
     }
     bool defined = true;
     for (const TermId child : {term.a, term.b, term.c}) defined &= child == 0 || state_[child] == 1;
-    const auto value = defined ? fold(term.op, term.sort, terms_.sort(term.a), values_[term.a],
-                                      term.b ? values_[term.b] : 0, term.c ? values_[term.c] : 0,
-                                      term.extra)
-                               : std::nullopt;
+    const auto value =
+        defined ? fold(term.op, term.sort, terms_.sort(term.a), values_[term.a],
+                       term.b ? values_[term.b] : 0, term.c ? values_[term.c] : 0, term.extra)
+                : std::nullopt;
     state_[id] = value ? 1 : 2;
     values_[id] = value.value_or(0);
   }

@@ -40,12 +40,13 @@ bool traps(TermOp op) {
 }  // namespace
 
 void Machine::claim(Claim::Kind kind, TermOp op, const Datum& a, const Datum& b, Sort sort) {
-  claims.push_back({kind, op, do_.term(sort, a), do_.term(sort, b), current_ ? current_->text : ""});
+  claims.push_back(
+      {kind, op, do_.term(sort, a), do_.term(sort, b), current_ ? current_->text : ""});
 }
 
 // Poison where a promise is broken; a claim where it depends on data.
-void Machine::check_flags(const Instruction& i, TermOp op, Sort sort, const Datum& a, const Datum& b,
-                          Datum* out) {
+void Machine::check_flags(const Instruction& i, TermOp op, Sort sort, const Datum& a,
+                          const Datum& b, Datum* out) {
   if (out->is_poison()) return;
   const bool known = a.is_bits() && b.is_bits();
   const int bits = sort.bits;
@@ -75,7 +76,8 @@ void Machine::check_flags(const Instruction& i, TermOp op, Sort sort, const Datu
     if (same.is_term()) claim(Claim::Kind::True, op, same, same, kBit);
   }
   if (i.disjoint && op == TermOp::Or) {
-    const Datum none = do_(TermOp::Eq, kBit, sort, do_(TermOp::And, sort, sort, a, b), Datum::number(0));
+    const Datum none =
+        do_(TermOp::Eq, kBit, sort, do_(TermOp::And, sort, sort, a, b), Datum::number(0));
     if (none == Datum::number(0)) *out = {};
     if (none.is_term()) claim(Claim::Kind::True, op, none, none, kBit);
   }
@@ -108,8 +110,9 @@ Datum Machine::binary(const Instruction& i, Sort sort, const Datum& a, const Dat
   }
   // By the width or more: poison.
   if ((op == TermOp::Shl || op == TermOp::LShr || op == TermOp::AShr) && b.is_term()) {
-    const Datum good = do_(TermOp::Ult, kBit, sort, b,
-                           Datum::number(static_cast<std::uint64_t>(sort.bits) & mask_of(sort.bits)));
+    const Datum good =
+        do_(TermOp::Ult, kBit, sort, b,
+            Datum::number(static_cast<std::uint64_t>(sort.bits) & mask_of(sort.bits)));
     if (good.is_term()) claim(Claim::Kind::True, op, good, good, kBit);
   }
   Datum out = do_(op, sort, sort, a, b);
@@ -118,7 +121,8 @@ Datum Machine::binary(const Instruction& i, Sort sort, const Datum& a, const Dat
 }
 
 Datum Machine::compare(const Instruction& i, Sort sort, const Datum& a, const Datum& b) {
-  if (i.opcode == Opcode::FCmp) return do_(TermOp::FCmp, kBit, sort, a, b, Datum::number(0), i.predicate);
+  if (i.opcode == Opcode::FCmp)
+    return do_(TermOp::FCmp, kBit, sort, a, b, Datum::number(0), i.predicate);
   if (a.is_poison() || b.is_poison()) return {};
   if (a.is_pointer() || b.is_pointer()) {
     if (!a.is_pointer() || !b.is_pointer()) {
@@ -221,8 +225,9 @@ std::vector<Datum> Machine::recast_lanes(std::span<const Sort> from, Lanes value
     if (out_bits < in_bits) {
       const std::size_t source = bit / static_cast<std::size_t>(in_bits);
       const Datum whole = do_.recast(from[source], int_sort(in_bits), values[source]);
-      const Datum piece = do_.extract(int_sort(in_bits), whole,
-                                      static_cast<int>(bit % static_cast<std::size_t>(in_bits)), out_bits);
+      const Datum piece =
+          do_.extract(int_sort(in_bits), whole,
+                      static_cast<int>(bit % static_cast<std::size_t>(in_bits)), out_bits);
       out.push_back(do_.recast(int_sort(out_bits), to[l], piece));
       continue;
     }
@@ -278,8 +283,9 @@ bool Machine::address(Frame& frame, const Instruction& i) {
     }
     Datum out = start;
     out.bits += offset;
-    if (i.inbounds && (out.offset() < 0 || (out.id != 0 && out.offset() > static_cast<std::int64_t>(
-                                                                              memory_[out.id].bytes.size()))))
+    if (i.inbounds &&
+        (out.offset() < 0 ||
+         (out.id != 0 && out.offset() > static_cast<std::int64_t>(memory_[out.id].bytes.size()))))
       poison = true;
     to[l] = poison ? Datum{} : out;
   }
@@ -294,7 +300,7 @@ bool Machine::move_lanes(Frame& frame, const Instruction& i) {
       const Lanes second = lanes(frame, i.operands[1]);
       for (std::size_t l = 0; l < i.mask.size(); ++l) {
         const auto from = static_cast<std::size_t>(i.mask[l]);
-        to[l] = i.mask[l] < 0          ? Datum{}
+        to[l] = i.mask[l] < 0         ? Datum{}
                 : from < first.size() ? first[from]
                                       : second[from - first.size()];
       }
@@ -322,7 +328,8 @@ bool Machine::move_lanes(Frame& frame, const Instruction& i) {
     default: {
       const Lanes value = lanes(frame, i.operands[1]);
       for (std::size_t l = 0; l < first.size(); ++l) to[l] = first[l];
-      for (std::size_t l = 0; l < value.size(); ++l) to[static_cast<std::size_t>(i.mask[0]) + l] = value[l];
+      for (std::size_t l = 0; l < value.size(); ++l)
+        to[static_cast<std::size_t>(i.mask[0]) + l] = value[l];
       return true;
     }
   }

@@ -64,7 +64,8 @@ bool Machine::masked(Frame& frame, const Instruction& i, bool* done) {
   const ValueId value_id = i.operands[loads ? 2 : 0];
   const Lanes values = lanes(frame, value_id);
   const Sort sort = sort_of(frame, value_id);
-  const bool side_by_side = pointers.size() == 1 && (name == "llvm.masked.load" || name == "llvm.masked.store");
+  const bool side_by_side =
+      pointers.size() == 1 && (name == "llvm.masked.load" || name == "llvm.masked.store");
   if (sort.bits % 8 != 0) return fail("lanes that share bytes");
   for (std::size_t l = 0; l < mask.size(); ++l) {
     Datum pointer = pointers[side_by_side ? 0 : l];
@@ -78,7 +79,8 @@ bool Machine::masked(Frame& frame, const Instruction& i, bool* done) {
       *to = values[l];
       if (on == Datum::number(0)) continue;
       Datum loaded;
-      if (!memory_.load(pointer, sort, align, &loaded)) return on.is_term() ? needs(on, "a mask") : fail(memory_.error);
+      if (!memory_.load(pointer, sort, align, &loaded))
+        return on.is_term() ? needs(on, "a mask") : fail(memory_.error);
       *to = choose(sort, on, loaded, values[l]);
       continue;
     }
@@ -125,14 +127,18 @@ bool Machine::overflow(Frame& frame, const Instruction& i, bool* done) {
   if (!name.ends_with(kSuffix)) return true;
   name = name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
   const bool is_signed = name[0] == 's';
-  const TermOp op = name.ends_with("add") ? TermOp::Add : name.ends_with("sub") ? TermOp::Sub : TermOp::Mul;
+  const TermOp op = name.ends_with("add")   ? TermOp::Add
+                    : name.ends_with("sub") ? TermOp::Sub
+                                            : TermOp::Mul;
   *done = true;
   const Datum a = lanes(frame, i.operands[0])[0];
   const Datum b = lanes(frame, i.operands[1])[0];
   const Sort sort = i.type.lanes[0];
   if (!needs(a, "an operand") || !needs(b, "an operand")) return false;
   __extension__ using Wide = __int128;
-  const auto wide = [&](std::uint64_t x) { return is_signed ? Wide(sign_extend(x, sort.bits)) : Wide(x); };
+  const auto wide = [&](std::uint64_t x) {
+    return is_signed ? Wide(sign_extend(x, sort.bits)) : Wide(x);
+  };
   const Wide exact = op == TermOp::Add   ? wide(a.bits) + wide(b.bits)
                      : op == TermOp::Sub ? wide(a.bits) - wide(b.bits)
                                          : wide(a.bits) * wide(b.bits);
@@ -242,7 +248,8 @@ bool Machine::described(Frame& frame, const Instruction& i, bool* done) {
       execute_described(do_, meaning, [&](std::size_t operand, std::int64_t cell) {
         return elements[operand][static_cast<std::size_t>(cell)];
       });
-  if (out.size() != i.type.lanes.size()) return fail("a result of another size than its description");
+  if (out.size() != i.type.lanes.size())
+    return fail("a result of another size than its description");
   std::copy(out.begin(), out.end(), result(frame, i));
   return true;
 }

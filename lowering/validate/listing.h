@@ -41,14 +41,16 @@ struct Instruction {
   bool nsw = false, nuw = false, exact = false, disjoint = false, nneg = false, inbounds = false;
   bool is_signed = false;  // of ICmp
   unsigned predicate = 0;
-  std::vector<int> mask;  // ShuffleVector: lanes, negative where poison; ExtractValue, InsertValue: the lane
+  std::vector<int>
+      mask;  // ShuffleVector: lanes, negative where poison; ExtractValue, InsertValue: the lane
   std::vector<std::int64_t> scales;  // Gep: bytes for each operand behind the first
   std::int64_t offset = 0;  // Gep: bytes on top
   std::int64_t bytes = 0;  // Alloca
   std::int64_t align = 1;
   std::vector<std::uint32_t> blocks;  // targets of a branch; of Phi where each operand comes from
   std::vector<std::uint64_t> cases;  // Switch: the values of blocks[1..]
-  std::string callee;  // Intrinsic, Call: its name; CallPointer: empty, the pointer is the last operand
+  std::string
+      callee;  // Intrinsic, Call: its name; CallPointer: empty, the pointer is the last operand
   std::string text;
 };
 

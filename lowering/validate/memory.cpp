@@ -20,7 +20,8 @@ std::uint32_t Memory::add(std::string name, std::int64_t bytes, std::int64_t ali
 bool Memory::find(const Datum& pointer, int bytes, std::int64_t align, const char* what,
                   Object** object) {
   if (!pointer.is_pointer() || pointer.id == 0) {
-    error = std::string(what) + (pointer.is_pointer() ? " through a null pointer" : " through poison");
+    error =
+        std::string(what) + (pointer.is_pointer() ? " through a null pointer" : " through poison");
     return false;
   }
   Object& found = objects_[pointer.id];
@@ -105,7 +106,8 @@ bool Memory::load(const Datum& pointer, Sort sort, std::int64_t align, Datum* ou
       return true;
     }
     all_bits &= bytes[i].kind == Kind::Bits;
-    one_value &= bytes[i].kind == bytes[0].kind && bytes[i].id == bytes[0].id && bytes[i].index == i;
+    one_value &=
+        bytes[i].kind == bytes[0].kind && bytes[i].id == bytes[0].id && bytes[i].index == i;
   }
   if (all_bits) {
     std::uint64_t bits = 0;
@@ -137,7 +139,8 @@ bool Memory::load(const Datum& pointer, Sort sort, std::int64_t align, Datum* ou
     }
   }
   Datum value = part(bytes[count - 1]);
-  for (int i = count - 2; i >= 0; --i) value = arithmetic_.concat(8 * (count - 1 - i), value, 8, part(bytes[i]));
+  for (int i = count - 2; i >= 0; --i)
+    value = arithmetic_.concat(8 * (count - 1 - i), value, 8, part(bytes[i]));
   if (sort.bits < 8 * count) value = arithmetic_.extract(int_sort(8 * count), value, 0, sort.bits);
   *out = arithmetic_.recast(int_sort(sort.bits), sort, value);
   return true;

@@ -46,14 +46,15 @@ bool swaps(const Instruction& i) {
 }
 
 // A value of the same type that an earlier instruction of the block defines.
-std::optional<ValueId> other_value(const std::vector<Instruction>& block, std::size_t at, ValueId is) {
+std::optional<ValueId> other_value(const std::vector<Instruction>& block, std::size_t at,
+                                   ValueId is) {
   const Instruction* own = nullptr;
   for (std::size_t k = 0; k < at; ++k)
     if (block[k].result == is && block[k].opcode != Opcode::Store) own = &block[k];
   if (own == nullptr) return std::nullopt;
   for (std::size_t k = at; k-- > 0;)
-    if (&block[k] != own && block[k].opcode != Opcode::Store && block[k].type.lanes == own->type.lanes &&
-        !block[k].type.lanes.empty())
+    if (&block[k] != own && block[k].opcode != Opcode::Store &&
+        block[k].type.lanes == own->type.lanes && !block[k].type.lanes.empty())
       return block[k].result;
   return std::nullopt;
 }
@@ -91,7 +92,8 @@ class Finder {
       if (constant && constant->lanes[0].kind == ConstantLane::Kind::Bits &&
           constant->type.lanes[0] != kPointer && i.opcode != Opcode::Phi)
         add(Fault::OtherConstant, o);
-      if (i.opcode != Opcode::Phi && other_value(block, at.instruction, i.operands[o])) add(Fault::OtherOperand, o);
+      if (i.opcode != Opcode::Phi && other_value(block, at.instruction, i.operands[o]))
+        add(Fault::OtherOperand, o);
     }
   }
 
@@ -139,7 +141,9 @@ Listing mutated(const Listing& listing, const Mutation& m) {
       i.offset += m.place == 0 ? unit : -unit;
       break;
     }
-    case Fault::DropStore: block.erase(block.begin() + static_cast<std::ptrdiff_t>(m.instruction)); break;
+    case Fault::DropStore:
+      block.erase(block.begin() + static_cast<std::ptrdiff_t>(m.instruction));
+      break;
     case Fault::PermuteLanes: {
       const std::size_t other = (m.place + 1) % i.mask.size();
       if (i.mask[m.place] == i.mask[other])
@@ -149,7 +153,9 @@ Listing mutated(const Listing& listing, const Mutation& m) {
       break;
     }
     case Fault::SwapBranch: std::swap(i.blocks[0], i.blocks[1]); break;
-    case Fault::OtherOperand: i.operands[m.place] = *other_value(block, m.instruction, i.operands[m.place]); break;
+    case Fault::OtherOperand:
+      i.operands[m.place] = *other_value(block, m.instruction, i.operands[m.place]);
+      break;
     case Fault::OtherConstant: {
       Constant fresh = *find_constant(function, i.operands[m.place]);
       fresh.value = static_cast<ValueId>(function.lanes_of.size());
@@ -167,8 +173,8 @@ Listing mutated(const Listing& listing, const Mutation& m) {
 
 std::string mutation_text(const Listing& listing, const Mutation& m) {
   const Function& function = listing.functions[m.function];
-  return std::string(fault_text(m.fault)) + " " + std::to_string(m.place) + " in " + function.name + ": " +
-         function.blocks[m.block][m.instruction].text;
+  return std::string(fault_text(m.fault)) + " " + std::to_string(m.place) + " in " + function.name +
+         ": " + function.blocks[m.block][m.instruction].text;
 }
 
 }  // namespace tilewright::validate

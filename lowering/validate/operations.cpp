@@ -262,9 +262,9 @@ std::optional<Datum> Operations::math(OpCode code, Sort sort, const Datum& x) {
   TermMath b(do_);
   const bool is_double = sort == kF64;
   switch (code) {
-#define TILEWRIGHT_MATH(Name, name)                                                     \
-  case OpCode::Name:                                                                    \
-    return is_double ? ir::math::name##_f64(b, TermMath::F64{x}).v                      \
+#define TILEWRIGHT_MATH(Name, name)                                \
+  case OpCode::Name:                                               \
+    return is_double ? ir::math::name##_f64(b, TermMath::F64{x}).v \
                      : ir::math::name##_f32(b, TermMath::F32{x}).v;
     TILEWRIGHT_MATH(Rsqrt, rsqrt)
     TILEWRIGHT_MATH(Exp, exp)
@@ -282,7 +282,8 @@ std::optional<Datum> Operations::math(OpCode code, Sort sort, const Datum& x) {
   }
 }
 
-std::optional<Datum> Operations::integer_op(OpCode code, ScalarType type, std::span<const Datum> a) {
+std::optional<Datum> Operations::integer_op(OpCode code, ScalarType type,
+                                            std::span<const Datum> a) {
   const Sort sort = value_sort(type);
   const bool is_unsigned = ir::is_unsigned(type);
   const Datum zero = Datum::number(0);
@@ -298,8 +299,8 @@ std::optional<Datum> Operations::integer_op(OpCode code, ScalarType type, std::s
     case OpCode::Max: return select(sort, comparison(OpCode::Gt, type, a[0], a[1]), a[0], a[1]);
     case OpCode::Abs:
       if (is_unsigned) return a[0];
-      return select(sort, do_(TermOp::Slt, kBit, sort, a[0], zero), do_(TermOp::Sub, sort, sort, zero, a[0]),
-                    a[0]);
+      return select(sort, do_(TermOp::Slt, kBit, sort, a[0], zero),
+                    do_(TermOp::Sub, sort, sort, zero, a[0]), a[0]);
     case OpCode::Fma: return do_(TermOp::Add, sort, sort, plain(TermOp::Mul), a[2]);
     default: return bit_op(code, type, a);
   }
@@ -307,7 +308,9 @@ std::optional<Datum> Operations::integer_op(OpCode code, ScalarType type, std::s
 
 std::optional<Datum> Operations::bit_op(OpCode code, ScalarType type, std::span<const Datum> a) {
   const Sort sort = value_sort(type);
-  const auto number = [&](int n) { return Datum::number(static_cast<std::uint64_t>(n) & mask_of(sort.bits)); };
+  const auto number = [&](int n) {
+    return Datum::number(static_cast<std::uint64_t>(n) & mask_of(sort.bits));
+  };
   switch (code) {
     case OpCode::BitAnd: return do_(TermOp::And, sort, sort, a[0], a[1]);
     case OpCode::BitOr: return do_(TermOp::Or, sort, sort, a[0], a[1]);
@@ -347,16 +350,20 @@ Datum Operations::divide(ScalarType type, bool modulus, const Datum& a, const Da
   const Datum zero = Datum::number(0);
   const Datum one = Datum::number(1);
   const bool is_unsigned = ir::is_unsigned(type);
-  const auto two = [&](TermOp op, const Datum& x, const Datum& y) { return do_(op, sort, sort, x, y); };
+  const auto two = [&](TermOp op, const Datum& x, const Datum& y) {
+    return do_(op, sort, sort, x, y);
+  };
   const Datum is_zero = do_(TermOp::Eq, kBit, sort, b, zero);
   if (is_unsigned) {
     const Datum safe = select(sort, is_zero, one, b);
     return select(sort, is_zero, zero, two(modulus ? TermOp::URem : TermOp::UDiv, a, safe));
   }
-  const bool is_power = b.is_bits() && sign_extend(b.bits, sort.bits) > 0 && (b.bits & (b.bits - 1)) == 0;
+  const bool is_power =
+      b.is_bits() && sign_extend(b.bits, sort.bits) > 0 && (b.bits & (b.bits - 1)) == 0;
   if (is_power) {
     if (modulus) return two(TermOp::And, a, Datum::number(b.bits - 1));
-    return two(TermOp::AShr, a, Datum::number(static_cast<std::uint64_t>(std::countr_zero(b.bits))));
+    return two(TermOp::AShr, a,
+               Datum::number(static_cast<std::uint64_t>(std::countr_zero(b.bits))));
   }
   const Datum minus_one = Datum::number(mask_of(sort.bits));
   const Datum is_minus = do_(TermOp::Eq, kBit, sort, b, minus_one);

@@ -40,7 +40,8 @@ class Operations {
   Datum inverted(const Datum& bit) { return do_(TermOp::Not, kBit, kBit, bit); }
   std::optional<Datum> float_op(ir::OpCode code, ir::ScalarType type, std::span<const Datum> args);
   std::optional<Datum> math(ir::OpCode code, Sort sort, const Datum& x);
-  std::optional<Datum> integer_op(ir::OpCode code, ir::ScalarType type, std::span<const Datum> args);
+  std::optional<Datum> integer_op(ir::OpCode code, ir::ScalarType type,
+                                  std::span<const Datum> args);
   Datum divide(ir::ScalarType type, bool modulus, const Datum& a, const Datum& b);
   std::optional<Datum> bit_op(ir::OpCode code, ir::ScalarType type, std::span<const Datum> args);
   Datum comparison(ir::OpCode code, ir::ScalarType type, const Datum& a, const Datum& b);
@@ -54,7 +55,9 @@ class Operations {
   Datum within_limits(const Datum& value, ir::ScalarType type);
   Datum small_bits(const Datum& f32, ir::ScalarType type);
   Datum small_value(const Datum& code, ir::ScalarType type);
-  Datum word(TermOp op, const Datum& a, const Datum& b) { return do_(op, int_sort(32), int_sort(32), a, b); }
+  Datum word(TermOp op, const Datum& a, const Datum& b) {
+    return do_(op, int_sort(32), int_sort(32), a, b);
+  }
   Datum below(bool is_signed, const Datum& a, const Datum& b) {
     return do_(is_signed ? TermOp::Slt : TermOp::Ult, kBit, int_sort(32), a, b);
   }

@@ -86,9 +86,11 @@ class Reader {
       globals_[&global] = static_cast<std::uint32_t>(out_.globals.size());
       Global one{std::string(global.getName()), {}};
       if (global.hasInitializer())
-        if (const auto* data = llvm::dyn_cast<llvm::ConstantDataSequential>(global.getInitializer()))
+        if (const auto* data =
+                llvm::dyn_cast<llvm::ConstantDataSequential>(global.getInitializer()))
           one.bytes = std::string(data->getRawDataValues());
-      if (global.hasInitializer() && llvm::isa<llvm::ConstantAggregateZero>(global.getInitializer()))
+      if (global.hasInitializer() &&
+          llvm::isa<llvm::ConstantAggregateZero>(global.getInitializer()))
         one.bytes.assign(layout_.getTypeAllocSize(global.getValueType()), '\0');
       out_.globals.push_back(std::move(one));
     }
@@ -164,7 +166,8 @@ class Reader {
     }
     if (constant.getType()->isVectorTy() || constant.getType()->isStructTy()) {
       const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(constant.getType());
-      const unsigned n = vector ? vector->getNumElements() : constant.getType()->getStructNumElements();
+      const unsigned n =
+          vector ? vector->getNumElements() : constant.getType()->getStructNumElements();
       for (unsigned i = 0; i < n; ++i) {
         const llvm::Constant* element = constant.getAggregateElement(i);
         if (element == nullptr || !lanes_of(*element, lanes)) return false;
@@ -234,17 +237,17 @@ class Reader {
     using I = llvm::Instruction;
     if (const auto* math = llvm::dyn_cast<llvm::FPMathOperator>(&from))
       if (math->getFastMathFlags().any()) return false;
-    const auto brain = [](const llvm::Value* v) { return v->getType()->getScalarType()->isBFloatTy(); };
-    const bool moves = llvm::isa<llvm::BitCastInst, llvm::LoadInst, llvm::StoreInst, llvm::PHINode, llvm::SelectInst,
-                                 llvm::ShuffleVectorInst, llvm::InsertElementInst, llvm::ExtractElementInst,
-                                 llvm::CallInst>(from);
+    const auto brain = [](const llvm::Value* v) {
+      return v->getType()->getScalarType()->isBFloatTy();
+    };
+    const bool moves = llvm::isa<llvm::BitCastInst, llvm::LoadInst, llvm::StoreInst, llvm::PHINode,
+                                 llvm::SelectInst, llvm::ShuffleVectorInst, llvm::InsertElementInst,
+                                 llvm::ExtractElementInst, llvm::CallInst>(from);
     if (!moves && (brain(&from) || llvm::any_of(from.operand_values(), brain))) return false;
     flags(from, to);
     switch (from.getOpcode()) {
-#define TILEWRIGHT_SAME(Llvm, Ours)  \
-  case I::Llvm:                      \
-    to.opcode = Opcode::Ours;        \
-    return add_operands(from, to, from.getNumOperands())
+#define TILEWRIGHT_SAME(Llvm, Ours) \
+  case I::Llvm: to.opcode = Opcode::Ours; return add_operands(from, to, from.getNumOperands())
       TILEWRIGHT_SAME(Add, Add);
       TILEWRIGHT_SAME(Sub, Sub);
       TILEWRIGHT_SAME(Mul, Mul);
@@ -442,7 +445,8 @@ class Reader {
                     : std::string(callee->getName());
     if (callee->isIntrinsic())
       for (unsigned i = 0; i < from.arg_size(); ++i)
-        if (const auto align = from.getParamAlign(i)) to.align = static_cast<std::int64_t>(align->value());
+        if (const auto align = from.getParamAlign(i))
+          to.align = static_cast<std::int64_t>(align->value());
     return true;
   }
 
@@ -462,14 +466,16 @@ class Reader {
 Result<Listing> read_ir(std::string_view text) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic error;
-  const auto module = llvm::parseAssemblyString(llvm::StringRef(text.data(), text.size()), error, context);
+  const auto module =
+      llvm::parseAssemblyString(llvm::StringRef(text.data(), text.size()), error, context);
   if (module == nullptr)
-    return unreadable("line " + std::to_string(error.getLineNo()) + " is not LLVM IR: " +
-                      std::string(error.getMessage()));
+    return unreadable("line " + std::to_string(error.getLineNo()) +
+                      " is not LLVM IR: " + std::string(error.getMessage()));
   std::string broken;
   llvm::raw_string_ostream stream(broken);
   if (llvm::verifyModule(*module, &stream)) return unreadable("malformed LLVM IR: " + broken);
-  if (!module->getDataLayout().isLittleEndian() || module->getDataLayout().getPointerSizeInBits() != 64)
+  if (!module->getDataLayout().isLittleEndian() ||
+      module->getDataLayout().getPointerSizeInBits() != 64)
     return unreadable("LLVM IR for a machine that is not little-endian of 64 bits");
   return Reader(*module).read();
 }

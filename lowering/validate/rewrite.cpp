@@ -104,7 +104,8 @@ TermId Rewriter::add(const Term& t) {
     if (is_const(t.b)) return t_.make(TermOp::Add, t.sort, t.a, number(t.sort, 0 - at(t.b).extra));
     if (is(t.b, TermOp::Add) && is_const(at(t.b).b))
       return t_.make(TermOp::Sub, t.sort,
-                     t_.make(TermOp::Add, t.sort, t.a, number(t.sort, 0 - at(at(t.b).b).extra)), at(t.b).a);
+                     t_.make(TermOp::Add, t.sort, t.a, number(t.sort, 0 - at(at(t.b).b).extra)),
+                     at(t.b).a);
     if (is(t.a, TermOp::Add) && is_const(at(t.a).b))
       return t_.make(TermOp::Add, t.sort, t_.make(TermOp::Sub, t.sort, at(t.a).a, t.b), at(t.a).b);
     return 0;
@@ -115,7 +116,8 @@ TermId Rewriter::add(const Term& t) {
   const auto constant_of = [&](Id id) { return is(id, TermOp::Add) && is_const(at(id).b); };
   if (is_const(t.b)) {
     if (constant_of(t.a))
-      return t_.make(TermOp::Add, t.sort, at(t.a).a, number(t.sort, at(at(t.a).b).extra + at(t.b).extra));
+      return t_.make(TermOp::Add, t.sort, at(t.a).a,
+                     number(t.sort, at(at(t.a).b).extra + at(t.b).extra));
     return 0;
   }
   if (constant_of(t.a))
@@ -165,7 +167,8 @@ TermId Rewriter::equal(const Term& t) {
   if (is(t.a, TermOp::SExt)) {
     const Sort inner = t_.sort(at(t.a).a);
     const std::uint64_t low = c & mask_of(inner.bits);
-    const auto back = static_cast<std::uint64_t>(sign_extend(low, inner.bits)) & mask_of(t_.sort(t.a).bits);
+    const auto back =
+        static_cast<std::uint64_t>(sign_extend(low, inner.bits)) & mask_of(t_.sort(t.a).bits);
     return back == c ? t_.eq(at(t.a).a, number(inner, low)) : number(kBit, 0);
   }
   return 0;

@@ -145,7 +145,8 @@ TermId Rewriter::float_compare(const Term& t) {
       const Sort narrow = t_.sort(at(t.a).a);
       const double value = double_of(sort, at(t.b).extra);
       const std::uint64_t bits = bits_of_double(narrow, value);
-      if (double_of(narrow, bits) == value) return t_.fcmp(outcomes, at(t.a).a, number(narrow, bits));
+      if (double_of(narrow, bits) == value)
+        return t_.fcmp(outcomes, at(t.a).a, number(narrow, bits));
     }
     return 0;
   }
@@ -201,8 +202,10 @@ TermId Rewriter::rounding(const Term& t) {
 TermId Rewriter::conversion(const Term& t) {
   const int zeros = known_zeros(t.a);
   const int bits = t_.sort(t.a).bits;
-  if (zeros > 0 && zeros < bits) return t_.make(TermOp::UIToF, t.sort, t_.extract(t.a, 0, bits - zeros));
-  if (t.op == TermOp::SIToF && is(t.a, TermOp::SExt)) return t_.make(TermOp::SIToF, t.sort, at(t.a).a);
+  if (zeros > 0 && zeros < bits)
+    return t_.make(TermOp::UIToF, t.sort, t_.extract(t.a, 0, bits - zeros));
+  if (t.op == TermOp::SIToF && is(t.a, TermOp::SExt))
+    return t_.make(TermOp::SIToF, t.sort, at(t.a).a);
   return 0;
 }
 
@@ -237,8 +240,7 @@ TermId Rewriter::to_bits(const Term& t) {
       const Id inner = t_.bits(of.a);
       return t_.concat(t_.negate(t_.extract(inner, width - 1, 1)), t_.extract(inner, 0, width - 1));
     }
-    case TermOp::FAbs:
-      return t_.concat(number(kBit, 0), t_.extract(t_.bits(of.a), 0, width - 1));
+    case TermOp::FAbs: return t_.concat(number(kBit, 0), t_.extract(t_.bits(of.a), 0, width - 1));
     default: return 0;
   }
 }

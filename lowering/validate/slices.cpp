@@ -23,7 +23,8 @@ std::vector<Slice> Rewriter::slices(Id id) {
 Rewriter::Id Rewriter::slice(const Slice& s) {
   if (s.low == 0 && s.width == at(s.base).sort.bits) return s.base;
   if (is_const(s.base)) return number(int_sort(s.width), at(s.base).extra >> s.low);
-  return t_.make(TermOp::Extract, int_sort(s.width), s.base, 0, 0, static_cast<std::uint64_t>(s.low));
+  return t_.make(TermOp::Extract, int_sort(s.width), s.base, 0, 0,
+                 static_cast<std::uint64_t>(s.low));
 }
 
 Rewriter::Id Rewriter::join(std::span<const Slice> from) {
@@ -71,7 +72,8 @@ Rewriter::Id Rewriter::join(std::span<const Slice> from) {
 int Rewriter::known_zeros(Id id) {
   if (is_const(id)) {
     int zeros = 0;
-    while (zeros < at(id).sort.bits && (at(id).extra >> (at(id).sort.bits - 1 - zeros) & 1) == 0) ++zeros;
+    while (zeros < at(id).sort.bits && (at(id).extra >> (at(id).sort.bits - 1 - zeros) & 1) == 0)
+      ++zeros;
     return zeros;
   }
   if (is(id, TermOp::Concat) && is_const(at(id).a)) return known_zeros(at(id).a);
@@ -99,7 +101,8 @@ static std::vector<Slice> runs(Terms& t, std::uint64_t bits, int width) {
     const bool ones = (bits >> (high - 1) & 1) != 0;
     int low = high - 1;
     while (low > 0 && (((bits >> (low - 1)) & 1) != 0) == ones) --low;
-    out.push_back({t.constant(int_sort(high - low), ones ? mask_of(high - low) : 0), 0, high - low});
+    out.push_back(
+        {t.constant(int_sort(high - low), ones ? mask_of(high - low) : 0), 0, high - low});
     high = low;
   }
   return out;

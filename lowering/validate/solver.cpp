@@ -92,8 +92,8 @@ class Z3Query {
     Z3_solver_set_params(context_, solver, params);
     for (const Z3_ast fact : facts_) Z3_solver_assert(context_, solver, fact);
     Z3_solver_assert(context_, solver, Z3_mk_not(context_, goal));
-    const bool proved = Z3_solver_check(context_, solver) == Z3_L_FALSE &&
-                        Z3_get_error_code(context_) == Z3_OK;
+    const bool proved =
+        Z3_solver_check(context_, solver) == Z3_L_FALSE && Z3_get_error_code(context_) == Z3_OK;
     Z3_params_dec_ref(context_, params);
     Z3_solver_dec_ref(context_, solver);
     return proved;
@@ -119,7 +119,8 @@ class Z3Query {
         break;
       case TermOp::Shl: {
         const Z3_ast moved = Z3_mk_bvshl(context_, a, b);
-        const Z3_ast back = is_signed ? Z3_mk_bvashr(context_, moved, b) : Z3_mk_bvlshr(context_, moved, b);
+        const Z3_ast back =
+            is_signed ? Z3_mk_bvashr(context_, moved, b) : Z3_mk_bvlshr(context_, moved, b);
         both[0] = both[1] = Z3_mk_eq(context_, back, a);
         break;
       }

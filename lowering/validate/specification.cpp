@@ -18,7 +18,8 @@ void Specification::bind(Symbol parameter, std::shared_ptr<Cells> cells, std::in
   const program::Parameter& declared = *program_.find_parameter(parameter);
   Buffer buffer;
   buffer.type = declared.type;
-  for (const ir::Expr extent : declared.shape) buffer.shape.push_back(ir::evaluate_extents(extent, sizes_));
+  for (const ir::Expr extent : declared.shape)
+    buffer.shape.push_back(ir::evaluate_extents(extent, sizes_));
   buffer.copies = {std::move(cells)};
   buffer.first = first;
   buffer.step = step;
@@ -46,7 +47,8 @@ bool Specification::run() { return run(program_.body, {0}); }
 bool Specification::run(program::Stmt stmt, const Lanes& lanes) {
   if (lanes.empty() || !stmt) return true;
   steps += static_cast<std::int64_t>(lanes.size());
-  if (steps > step_limit) return fail("more than " + std::to_string(step_limit) + " steps of the program");
+  if (steps > step_limit)
+    return fail("more than " + std::to_string(step_limit) + " steps of the program");
   return program::visit(
       stmt, ir::Overloaded{
                 [&](const program::Block& s) {
@@ -136,7 +138,8 @@ bool Specification::allocate(const program::Alloc& alloc, const Lanes& lanes) {
   return true;
 }
 
-Datum* Specification::cell_at(Buffer& buffer, Symbol name, std::span<const std::int64_t> indices, int lane) {
+Datum* Specification::cell_at(Buffer& buffer, Symbol name, std::span<const std::int64_t> indices,
+                              int lane) {
   std::int64_t at = 0;
   for (std::size_t d = 0; d < indices.size(); ++d) {
     if (indices[d] < 0 || indices[d] >= buffer.shape[d]) {
@@ -198,7 +201,8 @@ std::optional<Datum> Specification::evaluate(ir::Expr expr, int lane) {
       const Datum* from = cell(read.tensor, read.indices, lane);
       if (from == nullptr) return std::nullopt;
       if (from->is_poison()) {
-        fail("the program reads a cell of `" + std::string(read.tensor.text()) + "` that nothing wrote");
+        fail("the program reads a cell of `" + std::string(read.tensor.text()) +
+             "` that nothing wrote");
         return std::nullopt;
       }
       return operations_.load(read.type, *from);
@@ -276,7 +280,8 @@ bool Specification::tile_cells(const program::TileNode& tile, std::vector<Datum*
   std::vector<std::int64_t> at(lengths.size(), 0);
   for (std::int64_t i = 0; i < count; ++i) {
     std::vector<std::int64_t> index = base;
-    for (std::size_t d = 0; d < at.size(); ++d) index[static_cast<std::size_t>(tile.sliced[d])] += at[d];
+    for (std::size_t d = 0; d < at.size(); ++d)
+      index[static_cast<std::size_t>(tile.sliced[d])] += at[d];
     Datum* const one = cell_at(found->second, tile.buffer, index, 0);
     if (one == nullptr) return false;
     cells->push_back(one);
@@ -294,14 +299,16 @@ bool Specification::call(const program::Call& call) {
     const program::Intrinsic* intrinsic = program_.find_intrinsic(call.callee);
     if (intrinsic) it->second = program::description_of(context_, *intrinsic);
   }
-  if (!it->second) return fail("a call of `" + std::string(call.callee.text()) + "`, which is not described");
+  if (!it->second)
+    return fail("a call of `" + std::string(call.callee.text()) + "`, which is not described");
   const machine::Meaning& meaning = *it->second;
   std::vector<std::vector<Datum*>> operands(meaning.operands.size());
   std::vector<Datum*> result;
   ir::ScalarType type = ir::ScalarType::F32;
   for (const program::Tile tile : call.operands) {
     for (std::size_t o = 0; o < operands.size(); ++o)
-      if (meaning.operands[o].name == tile->operand && !tile_cells(*tile, &operands[o], &type)) return false;
+      if (meaning.operands[o].name == tile->operand && !tile_cells(*tile, &operands[o], &type))
+        return false;
     if (meaning.result.name == tile->operand && !tile_cells(*tile, &result, &type)) return false;
   }
   bool fits = true;

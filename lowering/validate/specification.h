@@ -21,7 +21,11 @@ class Specification {
   // `program` without complex types, whose parts are named as split_complex does.
   Specification(ir::Context& context, const program::Program& program, const ir::Bindings& sizes,
                 Arithmetic& arithmetic)
-      : context_(context), program_(program), sizes_(sizes), do_(arithmetic), operations_(arithmetic) {}
+      : context_(context),
+        program_(program),
+        sizes_(sizes),
+        do_(arithmetic),
+        operations_(arithmetic) {}
 
   // The cells of a parameter; an output's are poison until they are written.
   void bind(Symbol parameter, std::shared_ptr<Cells> cells, std::int64_t first, std::int64_t step);

@@ -20,8 +20,8 @@ constexpr OpRow kOps[] = {
 };
 
 std::uint64_t hash_of(const Term& t) {
-  std::uint64_t h = static_cast<std::uint64_t>(t.op) << 16U | static_cast<std::uint64_t>(t.sort.kind) << 8U |
-                    t.sort.bits;
+  std::uint64_t h = static_cast<std::uint64_t>(t.op) << 16U |
+                    static_cast<std::uint64_t>(t.sort.kind) << 8U | t.sort.bits;
   h = hash_combine(h, static_cast<std::uint64_t>(t.a) << 32U | t.b);
   return hash_combine(h, static_cast<std::uint64_t>(t.c) ^ t.extra * 0x9e3779b97f4a7c15ULL);
 }
@@ -107,7 +107,8 @@ std::string Terms::text(TermId id, int most) const {
                                                 : static_cast<std::int64_t>(t.extra));
       }
       if (t.op == TermOp::Var)
-        return t.extra < terms.var_names.size() ? terms.var_names[t.extra] : "v" + std::to_string(t.extra);
+        return t.extra < terms.var_names.size() ? terms.var_names[t.extra]
+                                                : "v" + std::to_string(t.extra);
       if (--left < 0) return "...";
       std::string out(term_op_text(t.op));
       if (t.op == TermOp::Extract || t.op == TermOp::FCmp) out += "." + std::to_string(t.extra);

@@ -62,7 +62,9 @@ class Terms {
   TermId make(TermOp op, Sort sort, TermId a, TermId b = 0, TermId c = 0, std::uint64_t extra = 0);
 
   // Short forms, whose sort follows from their operands.
-  TermId same(TermOp op, TermId a, TermId b = 0, TermId c = 0) { return make(op, sort(a), a, b, c); }
+  TermId same(TermOp op, TermId a, TermId b = 0, TermId c = 0) {
+    return make(op, sort(a), a, b, c);
+  }
   TermId extract(TermId a, int low, int width);
   TermId concat(TermId high, TermId low);
   TermId zext(TermId a, int width);

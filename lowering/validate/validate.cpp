@@ -26,7 +26,8 @@ std::vector<std::int64_t> shape_of(const program::Parameter& parameter, const ir
 }
 
 // "c[3, 1]" of a unit's number; bytes of packed elements are named by number.
-std::string unit_text(const program::Parameter& parameter, const ir::Bindings& sizes, std::size_t unit) {
+std::string unit_text(const program::Parameter& parameter, const ir::Bindings& sizes,
+                      std::size_t unit) {
   std::string text(parameter.name.text());
   if (ir::is_packed(parameter.type)) return text + " byte " + std::to_string(unit);
   const auto parts = static_cast<std::size_t>(ir::scalars_of(parameter.type));
@@ -91,7 +92,9 @@ class Trial {
     }
   }
 
-  const std::vector<program::Parameter>& parameters() const { return dispatch_.interface.parameters; }
+  const std::vector<program::Parameter>& parameters() const {
+    return dispatch_.interface.parameters;
+  }
 
   void make_inputs(const std::set<std::size_t>& given) {
     ir::TensorMap values;
@@ -100,7 +103,8 @@ class Trial {
       const program::Parameter& parameter = parameters()[p];
       Units units{unit_sort(parameter.type), {}};
       const std::size_t size = static_cast<std::size_t>(bytes_of(units.sort));
-      const std::size_t count = ir::num_tensor_bytes(parameter.type, shape_of(parameter, run_.sizes)) / size;
+      const std::size_t count =
+          ir::num_tensor_bytes(parameter.type, shape_of(parameter, run_.sizes)) / size;
       units.values.resize(count);
       if (parameter.is_output && !parameter.is_inout) {
         inputs_.push_back(std::move(units));
@@ -137,7 +141,8 @@ class Trial {
     auto cells = std::make_shared<Cells>();
     for (const auto& [byte, high] : packed_places(p)) {
       const Datum whole = inputs_[p].values[byte];
-      cells->push_back(arithmetic_.zext(arithmetic_.extract(int_sort(8), whole, high ? 4 : 0, 4), 8));
+      cells->push_back(
+          arithmetic_.zext(arithmetic_.extract(int_sort(8), whole, high ? 4 : 0, 4), 8));
     }
     return cells;
   }
@@ -165,7 +170,8 @@ class Trial {
     for (std::size_t p = 0; p < parameters().size(); ++p) {
       cells.push_back(cells_of(p));
       const int count = ir::scalars_of(parameters()[p].type);
-      for (int k = 0; k < count; ++k, ++part) specification.bind(part->name, cells.back(), k, count);
+      for (int k = 0; k < count; ++k, ++part)
+        specification.bind(part->name, cells.back(), k, count);
     }
     if (!specification.run()) {
       stop_ = specification.stop;
@@ -186,7 +192,8 @@ class Trial {
     if (!call.read(p, &got)) return refuse(call.stop().reason, "");
     if (!ir::is_packed(parameter.type)) {
       for (std::size_t i = 0; i < got.values.size(); ++i)
-        if (!compare_cell(unit_text(parameter, run_.sizes, i), got.sort, expected.values[i], got.values[i]))
+        if (!compare_cell(unit_text(parameter, run_.sizes, i), got.sort, expected.values[i],
+                          got.values[i]))
           return false;
       return true;
     }
@@ -196,7 +203,8 @@ class Trial {
         return arithmetic_.extract(int_sort(8), byte, high ? 4 : 0, 4);
       };
       if (!compare_cell(unit_text(parameter, run_.sizes, places[i].first), int_sort(4),
-                        half(expected.values[i], false), half(got.values[places[i].first], places[i].second)))
+                        half(expected.values[i], false),
+                        half(got.values[places[i].first], places[i].second)))
         return false;
     }
     return true;
@@ -204,8 +212,10 @@ class Trial {
 
   bool compare_cell(const std::string& cell, Sort sort, const Datum& expected, const Datum& got) {
     ++report_.cells;
-    if (expected.is_poison()) return refuse("the program leaves a cell of an output unwritten", cell);
-    if (got.is_poison()) return refuse("the code leaves a cell of an output unwritten or undefined", cell);
+    if (expected.is_poison())
+      return refuse("the program leaves a cell of an output unwritten", cell);
+    if (got.is_poison())
+      return refuse("the code leaves a cell of an output unwritten or undefined", cell);
     if (got.is_pointer()) return refuse("the code stores a pointer in an output", cell);
     const TermId a = arithmetic_.term(sort, expected);
     const TermId b = arithmetic_.term(sort, got);
@@ -245,7 +255,8 @@ class Trial {
         stack.pop_back();
         if (id == 0 || !seen.insert(id).second) continue;
         const Term& term = terms_[id];
-        if (term.op == TermOp::Var && term.extra < owners_.size()) given->insert(owners_[term.extra]);
+        if (term.op == TermOp::Var && term.extra < owners_.size())
+          given->insert(owners_[term.extra]);
         if (term.op == TermOp::Var || term.op == TermOp::Const) continue;
         for (const TermId child : {term.a, term.b, term.c}) stack.push_back(child);
       }
@@ -287,7 +298,8 @@ bool is_for_failures(const std::string& label) {
   return false;
 }
 
-void count_blocks(const Listing& listing, const std::vector<std::vector<bool>>& reached, Report* report) {
+void count_blocks(const Listing& listing, const std::vector<std::vector<bool>>& reached,
+                  Report* report) {
   for (std::size_t f = 0; f < listing.functions.size(); ++f) {
     const Function& function = listing.functions[f];
     const bool computes = function.name.find(".kernel") != std::string::npos ||
@@ -297,15 +309,17 @@ void count_blocks(const Listing& listing, const std::vector<std::vector<bool>>& 
       if (is_for_failures(function.labels[b])) continue;
       ++report->blocks;
       if (f < reached.size() && b < reached[f].size() && reached[f][b]) continue;
-      report->unreached.push_back(function.name + ": " +
-                                  (function.labels[b].empty() ? std::to_string(b) : function.labels[b]));
+      report->unreached.push_back(
+          function.name + ": " +
+          (function.labels[b].empty() ? std::to_string(b) : function.labels[b]));
     }
   }
 }
 
 std::vector<Run> choose_runs(const program::Dispatch& dispatch, const Options& options) {
   std::vector<Run> out;
-  for (const ir::Bindings& sizes : options.sizes) out.push_back({sizes, program::choose(dispatch, sizes), {}});
+  for (const ir::Bindings& sizes : options.sizes)
+    out.push_back({sizes, program::choose(dispatch, sizes), {}});
   if (!out.empty()) return out;
   for (std::size_t v = 0; v < dispatch.variants.size(); ++v)
     for (const check::Candidate& one :
@@ -329,7 +343,8 @@ Result<Report> validate(ir::Context& context, const ir::Algorithm& algorithm,
     std::set<std::size_t> given;
     while (true) {
       const std::size_t before = given.size();
-      if (Trial(context, algorithm, dispatch, listing, options, run, &report, &reached).go(&given)) break;
+      if (Trial(context, algorithm, dispatch, listing, options, run, &report, &reached).go(&given))
+        break;
       if (!report.reason.empty() || given.size() == before) return report;
     }
   }
@@ -424,9 +439,11 @@ Result<ir::TensorMap> run_code(ir::Context& context, const program::Dispatch& di
     std::vector<std::byte> bytes;
     for (const Datum& unit : got.values) {
       if (!unit.is_bits()) return stopped("a cell of an output has no value");
-      for (std::size_t k = 0; k < size; ++k) bytes.push_back(static_cast<std::byte>(unit.bits >> (8 * k)));
+      for (std::size_t k = 0; k < size; ++k)
+        bytes.push_back(static_cast<std::byte>(unit.bits >> (8 * k)));
     }
-    out.emplace(parameter.name, ir::tensor_from_bytes(parameter.type, shape_of(parameter, sizes), bytes));
+    out.emplace(parameter.name,
+                ir::tensor_from_bytes(parameter.type, shape_of(parameter, sizes), bytes));
   }
   return out;
 }

@@ -19,7 +19,8 @@
 namespace tilewright::validate {
 
 struct Options {
-  std::int64_t step_budget = 1'000'000;  // of the Program's interpreter, for all sizes of a variant together, about
+  std::int64_t step_budget =
+      1'000'000;  // of the Program's interpreter, for all sizes of a variant together, about
   int min_runs = 3;
   std::vector<ir::Bindings> sizes;  // not empty: these alone
   std::uint64_t seed = 1;  // of values that inputs are given
@@ -59,8 +60,8 @@ std::string verdict_line(const program::Dispatch& dispatch, const Report& report
 Json to_json(const program::Dispatch& dispatch, const Report& report);
 
 // What the code gives for inputs of which all values are known: a run of the same machine. For tests.
-Result<ir::TensorMap> run_code(ir::Context& context, const program::Dispatch& dispatch, const Listing& listing,
-                               const ir::Bindings& sizes, const ir::TensorMap& inputs,
-                               std::int64_t step_limit = 50'000'000);
+Result<ir::TensorMap> run_code(ir::Context& context, const program::Dispatch& dispatch,
+                               const Listing& listing, const ir::Bindings& sizes,
+                               const ir::TensorMap& inputs, std::int64_t step_limit = 50'000'000);
 
 }  // namespace tilewright::validate

@@ -28,7 +28,8 @@ class Hunt {
       options_.sizes.push_back(bindings);
       for (std::uint64_t seed = 1; seed <= 2; ++seed) {
         Known known{bindings, ir::random_inputs(subject.algorithm, bindings, seed, seed == 2), {}};
-        auto run = program::interpret(*subject.context, subject.dispatch->variants[0].program, bindings, known.inputs);
+        auto run = program::interpret(*subject.context, subject.dispatch->variants[0].program,
+                                      bindings, known.inputs);
         EXPECT_TRUE(run.ok());
         if (run.ok()) known.outputs = std::move(run->outputs);
         known_.push_back(std::move(known));
@@ -41,10 +42,12 @@ class Hunt {
     ++tally->mutants;
     const bool differs = differs_on_values(listing);
     tally->differ += differs;
-    const auto report = validate(*subject_.context, subject_.algorithm, *subject_.dispatch, listing, options_);
+    const auto report =
+        validate(*subject_.context, subject_.algorithm, *subject_.dispatch, listing, options_);
     const bool validated = report.ok() && report->is_validated;
     tally->validated += validated;
-    EXPECT_FALSE(validated && differs) << subject_.name << ": " << mutation_text(subject_.listing, mutation);
+    EXPECT_FALSE(validated && differs)
+        << subject_.name << ": " << mutation_text(subject_.listing, mutation);
   }
 
  private:
@@ -57,7 +60,8 @@ class Hunt {
   // A run that stops is a difference too: what LLVM leaves undefined may do anything.
   bool differs_on_values(const Listing& listing) {
     for (const Known& known : known_) {
-      const auto got = run_code(*subject_.context, *subject_.dispatch, listing, known.sizes, known.inputs, 300'000);
+      const auto got = run_code(*subject_.context, *subject_.dispatch, listing, known.sizes,
+                                known.inputs, 300'000);
       if (!got.ok()) return true;
       for (const auto& [name, tensor] : known.outputs)
         if (!laws::first_difference(tensor, got->at(name)).empty()) return true;
@@ -70,7 +74,8 @@ class Hunt {
   std::vector<Known> known_;
 };
 
-void hunt(const std::string& name, const std::string& schedule, const Sizes& sizes, int usual, Tally* tally) {
+void hunt(const std::string& name, const std::string& schedule, const Sizes& sizes, int usual,
+          Tally* tally) {
   Subject subject;
   ASSERT_EQ(application(subject, name, schedule), "");
   Hunt hunt(subject, sizes);
@@ -95,7 +100,8 @@ TEST(CodeMutants, NoneThatDiffersIsValidated) {
   RecordProperty("mutants", tally.mutants);
   RecordProperty("differ", tally.differ);
   RecordProperty("validated", tally.validated);
-  std::printf("%d mutants, %d differ, %d validated\n", tally.mutants, tally.differ, tally.validated);
+  std::printf("%d mutants, %d differ, %d validated\n", tally.mutants, tally.differ,
+              tally.validated);
 }
 
 }  // namespace

@@ -27,8 +27,9 @@ inline std::string text_of(const std::vector<Diagnostic>& diagnostics) {
 }
 
 // Fills dispatch and listing; what is wrong, or empty. `*refused`: the target has no code for it.
-inline std::string emit(Subject& subject, const program::Program& program, const std::string& target,
-                        const std::vector<std::string>& features, bool* refused = nullptr) {
+inline std::string emit(Subject& subject, const program::Program& program,
+                        const std::string& target, const std::vector<std::string>& features,
+                        bool* refused = nullptr) {
   auto dispatch = program::single_dispatch(*subject.context, program, "schedule");
   if (!dispatch.ok()) return text_of(dispatch.diagnostics());
   subject.dispatch = std::make_unique<program::Dispatch>(*std::move(dispatch));
@@ -36,8 +37,8 @@ inline std::string emit(Subject& subject, const program::Program& program, const
   if (!found.ok()) return text_of(found.diagnostics());
   llvm_wall::CompileOptions options;
   options.want_ir = true;
-  const auto object = llvm_wall::compile_function(*subject.context, *subject.dispatch,
-                                                  host::with_features(*found, features).options, options);
+  const auto object = llvm_wall::compile_function(
+      *subject.context, *subject.dispatch, host::with_features(*found, features).options, options);
   if (!object.ok()) {
     if (refused) *refused = test::is_refusal(object.diagnostics()[0]);
     return text_of(object.diagnostics());
@@ -48,15 +49,16 @@ inline std::string emit(Subject& subject, const program::Program& program, const
   return {};
 }
 
-inline std::string application(Subject& subject, const std::string& name, const std::string& schedule_name) {
+inline std::string application(Subject& subject, const std::string& name,
+                               const std::string& schedule_name) {
   const char* root = std::getenv("TILEWRIGHT_SOURCE_DIR");
   const std::filesystem::path folder = std::filesystem::path(root ? root : ".") / "apps" / name;
   subject.own = std::make_unique<ir::Context>();
   subject.context = subject.own.get();
   subject.name = name + " " + schedule_name;
   poly::Context polyhedra;
-  auto algorithm = ir::parse_algorithm(*subject.context,
-                                       Source(name + ".tw", test::read_file(folder / (name + ".tw"))));
+  auto algorithm = ir::parse_algorithm(
+      *subject.context, Source(name + ".tw", test::read_file(folder / (name + ".tw"))));
   if (!algorithm.ok()) return text_of(algorithm.diagnostics());
   subject.algorithm = *std::move(algorithm);
   auto schedule = directives::parse_schedule(

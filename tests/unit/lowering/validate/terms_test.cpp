@@ -34,8 +34,8 @@ class Pool {
 
   // What is wrong with one more operation; empty: nothing.
   std::string step() {
-    const auto op = static_cast<TermOp>(random_.between(static_cast<int>(TermOp::Add),
-                                                        static_cast<int>(TermOp::AsFloat)));
+    const auto op = static_cast<TermOp>(
+        random_.between(static_cast<int>(TermOp::Add), static_cast<int>(TermOp::AsFloat)));
     Sort from, sort;
     std::uint64_t extra = 0;
     if (!choose(op, &from, &sort, &extra)) return {};
@@ -53,19 +53,21 @@ class Pool {
       known_.push_back({made, *wanted});
       return {};
     }
-    return std::string(term_op_text(op)) + "." + std::to_string(extra) + " of " + terms_.text(a.id) + ", " +
-           terms_.text(b.id) + ", " + terms_.text(c.id) + " is " + terms_.text(made) + " = " +
-           (got ? std::to_string(*got) : "nothing") + " instead of " + std::to_string(*wanted);
+    return std::string(term_op_text(op)) + "." + std::to_string(extra) + " of " +
+           terms_.text(a.id) + ", " + terms_.text(b.id) + ", " + terms_.text(c.id) + " is " +
+           terms_.text(made) + " = " + (got ? std::to_string(*got) : "nothing") + " instead of " +
+           std::to_string(*wanted);
   }
 
  private:
-  static constexpr Sort kSorts[] = {kBit, int_sort(4), int_sort(8), int_sort(16), int_sort(32),
-                                    int_sort(64), kF16, kF32, kF64};
+  static constexpr Sort kSorts[] = {
+      kBit, int_sort(4), int_sort(8), int_sort(16), int_sort(32), int_sort(64), kF16, kF32, kF64};
   static Sort second(TermOp op, Sort from) { return op == TermOp::Concat ? int_sort(4) : from; }
 
   std::uint64_t interesting(Sort sort) {
     if (is_float(sort)) {
-      static const double kValues[] = {0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -3.25, 1e-7, 65504.0, 1e30, 1e-40, 0.1};
+      static const double kValues[] = {0.0,   -0.0, 1.0,     -1.0, 0.5,   2.0,
+                                       -3.25, 1e-7, 65504.0, 1e30, 1e-40, 0.1};
       return bits_of_double(sort, kValues[random_.between(0, 11)]);
     }
     const std::uint64_t mask = mask_of(sort.bits);
@@ -87,7 +89,8 @@ class Pool {
       return {terms_.constant(sort, value), value};
     }
     // What was made last more often: depth is where rewrites meet.
-    if (random_.chance(50)) return fit[fit.size() - 1 - random_.next() % std::min<std::size_t>(3, fit.size())];
+    if (random_.chance(50))
+      return fit[fit.size() - 1 - random_.next() % std::min<std::size_t>(3, fit.size())];
     return random_.pick(fit);
   }
 

@@ -10,8 +10,9 @@ namespace {
 bool slow() { return std::getenv("TILEWRIGHT_SLOW_TESTS") != nullptr; }
 
 std::string why(const Subject& subject, const Report& report) {
-  return subject.name + ": " + verdict_line(*subject.dispatch, report) + "\n  program: " + report.expected +
-         "\n  code:    " + report.got + "\n  " + report.instruction;
+  return subject.name + ": " + verdict_line(*subject.dispatch, report) +
+         "\n  program: " + report.expected + "\n  code:    " + report.got + "\n  " +
+         report.instruction;
 }
 
 void expect_validated(const std::string& name, const std::string& schedule) {
@@ -19,7 +20,8 @@ void expect_validated(const std::string& name, const std::string& schedule) {
   ASSERT_EQ(application(subject, name, schedule), "");
   Options options;
   options.step_budget = slow() ? 8'000'000 : 200'000;
-  const auto report = validate(*subject.context, subject.algorithm, *subject.dispatch, subject.listing, options);
+  const auto report =
+      validate(*subject.context, subject.algorithm, *subject.dispatch, subject.listing, options);
   ASSERT_TRUE(report.ok());
   EXPECT_TRUE(report->is_validated) << why(subject, *report);
   EXPECT_GT(report->cells, 20);
@@ -56,16 +58,19 @@ TEST(Validate, AllApplications) {
 
 TEST(Validate, RunsOfTheListingAreRunsOfTheProgram) {
   for (const auto& [name, schedule, sizes] :
-       {std::tuple{"softmax", "rows", std::vector<std::pair<const char*, int>>{{"R", 3}, {"C", 67}}},
-        std::tuple{"gemm_bf16", "dot", std::vector<std::pair<const char*, int>>{{"M", 7}, {"N", 17}, {"K", 5}}}}) {
+       {std::tuple{"softmax", "rows",
+                   std::vector<std::pair<const char*, int>>{{"R", 3}, {"C", 67}}},
+        std::tuple{"gemm_bf16", "dot",
+                   std::vector<std::pair<const char*, int>>{{"M", 7}, {"N", 17}, {"K", 5}}}}) {
     Subject subject;
     ASSERT_EQ(application(subject, name, schedule), "");
     ir::Bindings bindings;
     for (const auto& [extent, value] : sizes) bindings[subject.context->symbol(extent)] = value;
     const ir::TensorMap inputs = ir::random_inputs(subject.algorithm, bindings, 5);
-    const auto expected =
-        program::interpret(*subject.context, subject.dispatch->variants[0].program, bindings, inputs);
-    const auto got = run_code(*subject.context, *subject.dispatch, subject.listing, bindings, inputs);
+    const auto expected = program::interpret(
+        *subject.context, subject.dispatch->variants[0].program, bindings, inputs);
+    const auto got =
+        run_code(*subject.context, *subject.dispatch, subject.listing, bindings, inputs);
     ASSERT_TRUE(expected.ok());
     ASSERT_TRUE(got.ok()) << text_of(got.diagnostics());
     for (const auto& [output, tensor] : expected->outputs)
@@ -89,7 +94,8 @@ TEST(Validate, RandomPrograms) {
     program::Program program = lowered->program;
     test::add_extent_inputs(random.context, program);
     bool cannot = false;
-    const std::string wrong = emit(subject, program, i % 2 == 0 ? "x86-64-v3" : "x86-64-v4", {}, &cannot);
+    const std::string wrong =
+        emit(subject, program, i % 2 == 0 ? "x86-64-v3" : "x86-64-v4", {}, &cannot);
     refused += cannot;
     if (cannot) continue;
     ASSERT_EQ(wrong, "") << random.text();
@@ -97,7 +103,8 @@ TEST(Validate, RandomPrograms) {
     for (int which = 0; which < 3; ++which)
       if (const auto sizes = random.bindings(which)) options.sizes.push_back(*sizes);
     if (options.sizes.empty()) continue;
-    const auto report = validate(random.context, subject.algorithm, *subject.dispatch, subject.listing, options);
+    const auto report =
+        validate(random.context, subject.algorithm, *subject.dispatch, subject.listing, options);
     ASSERT_TRUE(report.ok()) << text_of(report.diagnostics());
     EXPECT_TRUE(report->is_validated) << why(subject, *report) << "\n" << random.text();
     validated += report->is_validated;
