@@ -149,20 +149,7 @@ class Check final : public Verb {
       session.print(line);
     }
     if (report->is_validated) return kExitOk;
-    Diagnostic diagnostic{Code::CodeNotValidated,
-                          {},
-                          report->reason,
-                          "compare the term of the code with that of the program: the code, or a "
-                          "rewrite that the validation does not know, changes it",
-                          {}};
-    const std::pair<const char*, const std::string*> evidence[] = {
-        {"cell", &report->cell},
-        {"program", &report->expected},
-        {"code", &report->got},
-        {"instruction", &report->instruction}};
-    for (const auto& [name, value] : evidence)
-      if (!value->empty()) diagnostic.evidence.emplace_back(name, *value);
-    session.report(diagnostic);
+    session.report(validate::refusal(*report));
     return kExitDiagnostics;
   }
 

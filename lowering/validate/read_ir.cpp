@@ -213,10 +213,30 @@ class Reader {
     to.result = values_.at(&from);
     to.type.is_vector = from.getType()->isVectorTy();
     if (!flatten(*from.getType(), &to.type.lanes)) return unsupported(std::move(to));
-    if (from.hasMetadata(llvm::LLVMContext::MD_range) || from.isVolatile())
-      return unsupported(std::move(to));
+    if (promises(from) || from.isVolatile()) return unsupported(std::move(to));
     if (!fill(from, to)) return unsupported(std::move(to));
     return to;
+  }
+
+  // Metadata that makes a value poison or an execution undefined, or lets a result be inexact.
+  static bool promises(const llvm::Instruction& from) {
+    using C = llvm::LLVMContext;
+    for (const unsigned kind : {C::MD_range, C::MD_nonnull, C::MD_noundef, C::MD_align,
+                                C::MD_dereferenceable, C::MD_dereferenceable_or_null, C::MD_fpmath})
+      if (from.hasMetadata(kind)) return true;
+    return false;
+  }
+
+  // Whether the function lets floats be computed in another way than IEEE's.
+  static bool is_loose(const llvm::Function& function) {
+    for (const char* name : {"unsafe-fp-math", "no-nans-fp-math", "no-infs-fp-math",
+                             "no-signed-zeros-fp-math", "approx-func-fp-math"})
+      if (function.getFnAttribute(name).getValueAsBool()) return true;
+    for (const char* name : {"denormal-fp-math", "denormal-fp-math-f32"}) {
+      const llvm::StringRef mode = function.getFnAttribute(name).getValueAsString();
+      if (!mode.empty() && mode != "ieee" && mode != "ieee,ieee") return true;
+    }
+    return function.hasFnAttribute(llvm::Attribute::StrictFP);
   }
 
   static Instruction unsupported(Instruction instruction) {
@@ -236,7 +256,7 @@ class Reader {
   bool fill(const llvm::Instruction& from, Instruction& to) {
     using I = llvm::Instruction;
     if (const auto* math = llvm::dyn_cast<llvm::FPMathOperator>(&from))
-      if (math->getFastMathFlags().any()) return false;
+      if (math->getFastMathFlags().any() || is_loose(*from.getFunction())) return false;
     const auto brain = [](const llvm::Value* v) {
       return v->getType()->getScalarType()->isBFloatTy();
     };

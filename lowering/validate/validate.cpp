@@ -363,6 +363,24 @@ std::string verdict_line(const program::Dispatch& dispatch, const Report& report
   return text;
 }
 
+Diagnostic refusal(const Report& report) {
+  Diagnostic out{
+      Code::CodeNotValidated,
+      {},
+      report.reason,
+      "compare the term of the code with that of the program: the code, or a rewrite that "
+      "the validation does not know, changes it",
+      {}};
+  const std::pair<const char*, const std::string*> evidence[] = {
+      {"cell", &report.cell},
+      {"program", &report.expected},
+      {"code", &report.got},
+      {"instruction", &report.instruction}};
+  for (const auto& [name, value] : evidence)
+    if (!value->empty()) out.evidence.emplace_back(name, *value);
+  return out;
+}
+
 Json to_json(const program::Dispatch& dispatch, const Report& report) {
   Json out = Json::object();
   out.set("verdict", report.is_validated ? "validated" : "not validated");

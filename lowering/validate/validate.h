@@ -57,6 +57,8 @@ Result<Report> validate(ir::Context& context, const ir::Algorithm& algorithm,
 
 // "validated for sizes M=0 N=0 K=0, ..."; "not validated: ...".
 std::string verdict_line(const program::Dispatch& dispatch, const Report& report);
+// E0830 of a report that does not validate.
+Diagnostic refusal(const Report& report);
 Json to_json(const program::Dispatch& dispatch, const Report& report);
 
 // What the code gives for inputs of which all values are known: a run of the same machine. For tests.
