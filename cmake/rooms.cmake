@@ -20,6 +20,7 @@ tilewright_room(lowering/check     DEPS lowering/program schedules/polyhedra WAL
 tilewright_room(lowering/proof      DEPS lowering/program lowering/check frontend/algebra schedules/polyhedra WALL)
 tilewright_room(lowering/mutants    DEPS lowering/program lowering/check lowering/proof WALL)
 tilewright_room(lowering/llvm       DEPS lowering/program schedules/machine WALL llvm)
+tilewright_room(lowering/validate DEPS lowering/program lowering/check schedules/machine schedules/units WALL llvm z3)
 tilewright_room(lowering/targets/host DEPS lowering/llvm lowering/program schedules/machine WALL)
 tilewright_room(lowering/targets/c DEPS lowering/program WALL)
 tilewright_room(lowering/artifact   DEPS lowering/program lowering/llvm lowering/targets/host lowering/targets/c lowering/passes lowering/build WALL)

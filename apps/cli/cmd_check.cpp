@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "apps/cli/machines.h"
 #include "apps/cli/verb.h"
 #include "apps/cli/work.h"
 #include "frontend/base/format.h"
@@ -12,6 +13,7 @@
 #include "frontend/ir/interpret.h"
 #include "lowering/program/interpret.h"
 #include "lowering/program/text.h"
+#include "lowering/validate/validate.h"
 
 namespace tilewright::cli {
 
@@ -31,6 +33,11 @@ class Check final : public Verb {
     arguments.flag("--replay", replay_, "with --sizes: list the cells that differ");
     arguments.number("--budget", options_.step_budget, 1, "STEPS",
                      "steps that all runs may take together");
+    arguments.flag("--code", code_,
+                   "validate the LLVM IR that the program becomes, instead of the program");
+    arguments.option("--ir", ir_, "FILE", "with --code: this LLVM IR instead of what is emitted");
+    arguments.option("-t,--target", target_, "NAME",
+                     "with --code: emit for this target; else the schedule's, else native");
     arguments.flag("--json", json_, "print the report as JSON");
   }
 
@@ -42,6 +49,10 @@ class Check final : public Verb {
       return session.usage(
           "check: --wide needs --sizes; a check that chooses its own sizes has a run of wide "
           "magnitude already");
+    if (!code_ && (!ir_.empty() || !target_.empty()))
+      return session.usage("check: --ir and --target need --code");
+    if (!ir_.empty() && !target_.empty())
+      return session.usage("check: --ir and --target exclude each other");
     const auto sizes = read_definitions(session, sizes_, "--sizes");
     if (!sizes) return kExitUsage;
     Work work(session, stages_);
@@ -60,6 +71,7 @@ class Check final : public Verb {
       if (!work.check_guards(bindings)) return kExitDiagnostics;
       options_.sizes.push_back(bindings);
     }
+    if (code_) return check_code(session, work, program);
     options_.derived = work.derived();
     const auto report =
         session.take(check::check_program(work.context(), work.algorithm(), program, options_),
@@ -89,6 +101,60 @@ class Check final : public Verb {
                       "raise --budget, or name small sizes with --sizes",
                       {}});
     return report.verdict == check::Verdict::Checked ? kExitOk : kExitDiagnostics;
+  }
+
+  // The code against the program: what this verb checks without --code is the program against the algorithm.
+  int check_code(Session& session, Work& work, const program::Program& program) {
+    const auto dispatch = session.take(program::single_dispatch(
+        work.context(), program,
+        program_.empty() ? std::string(work.schedule().name.text()) : "program"));
+    if (!dispatch) return kExitDiagnostics;
+    std::string text;
+    if (ir_.empty()) {
+      std::string name = target_.empty() ? work.schedule().machine : target_;
+      if (name.empty()) name = "native";
+      const auto target = target_of_machine(session, name, target_.empty() ? stages_.schedule : "");
+      if (!target) return kExitDiagnostics;
+      llvm_wall::CompileOptions options;
+      options.want_ir = true;
+      const auto object = session.take(
+          llvm_wall::compile_function(work.context(), *dispatch, target->options, options),
+          program_source_ ? &*program_source_ : work.algorithm_source());
+      if (!object) return kExitDiagnostics;
+      text = object->ir;
+    } else {
+      const auto source = session.take(read_source(ir_));
+      if (!source) return kExitDiagnostics;
+      text = std::string(source->text());
+    }
+    const auto listing = session.take(validate::read_ir(text));
+    if (!listing) return kExitDiagnostics;
+    validate::Options options;
+    options.sizes = options_.sizes;
+    if (options_.step_budget != check::Options().step_budget)
+      options.step_budget = options_.step_budget;
+    options.seed = options_.seed;
+    const auto report = session.take(
+        validate::validate(work.context(), work.algorithm(), *dispatch, *listing, options));
+    if (!report) return kExitDiagnostics;
+    if (json_) {
+      Json out = validate::to_json(*dispatch, *report);
+      out.set("version", 1);
+      session.print_json(out);
+    } else {
+      std::string line = validate::verdict_line(*dispatch, *report) + "\n";
+      if (report->is_validated)
+        line +=
+            std::to_string(report->cells) + " cells compared, " + std::to_string(report->solved) +
+            " of them by the solver; " +
+            std::to_string(report->blocks - static_cast<std::int64_t>(report->unreached.size())) +
+            " of " + std::to_string(report->blocks) + " blocks reached\n";
+      for (const std::string& block : report->unreached) line += "not reached: " + block + "\n";
+      session.print(line);
+    }
+    if (report->is_validated) return kExitOk;
+    session.report(validate::refusal(*report));
+    return kExitDiagnostics;
   }
 
   static void print(Session& session, const program::Program& program,
@@ -184,6 +250,9 @@ class Check final : public Verb {
   std::string program_;
   std::vector<std::string> sizes_;
   std::int64_t seed_ = 1;
+  bool code_ = false;
+  std::string ir_;
+  std::string target_;
   bool replay_ = false;
   bool json_ = false;
   check::Options options_;

@@ -18,6 +18,7 @@
 #include "lowering/program/text.h"
 #include "lowering/targets/c/target.h"
 #include "lowering/targets/host/target.h"
+#include "lowering/validate/validate.h"
 #include "schedules/directives/text.h"
 
 namespace tilewright::cli {
@@ -44,6 +45,8 @@ class Compile final : public Verb {
                    "what to write, of lib, header, manifest, obj, asm, llvm, c, twp, tree");
     arguments.flag("--no-check", no_check_,
                    "do not compare with the algorithm; the manifest says so");
+    arguments.flag("--validate", validate_,
+                   "validate the LLVM IR against the program; the manifest says at which sizes");
     arguments.number("--check-budget", check_.step_budget, 1, "STEPS",
                      "steps that the comparison may take");
     stages_.declare_passes(arguments);
@@ -63,6 +66,8 @@ class Compile final : public Verb {
         return session.usage("compile: --emit: the target `c` has no " + in_backticks(kind) +
                              "; leave --emit out, or name another target");
     if (const int status = check_schedules(session); status != kExitOk) return status;
+    if (validate_ && !wants_machine_code())
+      return session.usage("compile: --validate needs a kind of --emit that holds machine code");
     Work work(session, stages_);
     if (const int status = work.check_usage(); status != kExitOk) return status;
     if (!schedules_.empty()) variants_.emplace(session, work, schedules_);
@@ -106,6 +111,11 @@ class Compile final : public Verb {
 
   bool wants(std::string_view kind) const {
     return std::find(emit_.begin(), emit_.end(), kind) != emit_.end();
+  }
+
+  bool wants_machine_code() const {
+    return std::any_of(kMachineCode.begin(), kMachineCode.end(),
+                       [&](std::string_view kind) { return wants(kind); });
   }
 
   bool wants_code() const {
@@ -171,15 +181,31 @@ class Compile final : public Verb {
     if (target == nullptr) return artifact::make_c_artifact(work.context(), dispatch, from);
     llvm_wall::CompileOptions options;
     options.want_assembly = wants("asm");
-    options.want_ir = wants("llvm");
+    options.want_ir = wants("llvm") || validate_;
     TILEWRIGHT_TRY(built,
                    artifact::make_artifact(work.context(), dispatch, *target, from, options));
+    if (validate_) {
+      artifact::Origin with_code = from;
+      TILEWRIGHT_TRY(code, validated(work, dispatch, built.object.ir));
+      with_code.code = std::move(code);
+      built.manifest =
+          artifact::make_manifest(dispatch, artifact::facts_of(*target), with_code, built);
+    }
     if (wants("c")) {
       TILEWRIGHT_TRY(c, artifact::make_c_artifact(work.context(), dispatch, from));
       built.source_name = std::move(c.source_name);
       built.source = std::move(c.source);
     }
     return built;
+  }
+
+  // E0830 where the code is not shown to do what its Programs do.
+  static Result<Json> validated(Work& work, const program::Dispatch& dispatch,
+                                const std::string& ir) {
+    TILEWRIGHT_TRY(listing, validate::read_ir(ir));
+    TILEWRIGHT_TRY(report, validate::validate(work.context(), work.algorithm(), dispatch, listing));
+    if (!report.is_validated) return fail(validate::refusal(report));
+    return validate::to_json(dispatch, report);
   }
 
   int emit(Session& session, Work& work, const host::Target* target) {
@@ -268,6 +294,7 @@ class Compile final : public Verb {
   std::string target_;
   std::vector<std::string> emit_;
   bool no_check_ = false;
+  bool validate_ = false;
   bool json_ = false;
   check::Options check_;
   check::Report report_;

@@ -35,6 +35,7 @@ struct Origin {
   Json check;  // how the verdict came about; null: nothing to say
   std::vector<VariantOrigin> variants =
       {};  // of a function with several, in the order of its table
+  Json code = {};  // how the emitted code was validated against the Programs; null: it was not
 };
 
 // What the files are for, in the words of header and manifest.

@@ -178,6 +178,7 @@ std::string make_manifest(const program::Dispatch& dispatch, const TargetFacts& 
   manifest.add("checks", std::move(checks))
       .add("verdict", origin.verdict)
       .add("check", origin.check);
+  if (!origin.code.is_null()) manifest.add("code", origin.code);
   manifest.add("trusted", std::move(trusted));
   Members list;
   if (!files.library_name.empty())
