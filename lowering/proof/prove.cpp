@@ -8,6 +8,7 @@
 #include "lowering/check/check.h"
 #include "lowering/proof/claims.h"
 #include "lowering/proof/defined.h"
+#include "lowering/proof/width.h"
 
 namespace tilewright::proof {
 
@@ -17,8 +18,8 @@ std::string_view verdict_text(Verdict verdict) {
 }
 
 std::string_view obligation_text(ObligationKind kind) {
-  constexpr std::string_view kTexts[] = {"bounds", "initialised", "apart",   "written",
-                                         "value",  "defined",     "rounding"};
+  constexpr std::string_view kTexts[] = {"bounds",  "width", "initialised", "apart",
+                                         "written", "value", "defined",     "rounding"};
   return kTexts[static_cast<int>(kind)];
 }
 
@@ -27,9 +28,11 @@ namespace {
 class Prover {
  public:
   Prover(ir::Context& context, const ir::Algorithm& algorithm, const ProveOptions& options,
-         Statements statements)
-      : options_(options),
+         const program::Program& program, Statements statements)
+      : context_(context),
+        options_(options),
         algorithm_(algorithm),
+        program_(program),
         statements_(std::move(statements)),
         translator_(context, terms_, statements_.extents()),
         algorithm_terms_(context, terms_, algorithm),
@@ -38,6 +41,7 @@ class Prover {
   Result<Proof> run() {
     TILEWRIGHT_TRY(bounds, out_of_bounds(statements_, polyhedra_));
     TILEWRIGHT_CHECK_OK(faults(ObligationKind::Bounds, bounds));
+    width();
     TILEWRIGHT_TRY(races, conflicts(statements_, polyhedra_));
     TILEWRIGHT_CHECK_OK(faults(ObligationKind::Apart, races));
     TILEWRIGHT_CHECK_OK(claims_.find([&](std::size_t number, std::size_t pieces) {
@@ -84,6 +88,20 @@ class Prover {
           std::string(fault.buffer.text()) + " at " + at);
     }
     return Ok{};
+  }
+
+  void width() {
+    const Width found = index_width(context_, program_);
+    if (found.faults.empty())
+      add(ObligationKind::Width, Verdict::Proved,
+          std::to_string(found.operations) + " operations, " + std::to_string(found.addresses) +
+              " addresses");
+    for (const WidthFault& fault : found.faults) {
+      const bool shown = !fault.at.empty();
+      add(ObligationKind::Width, shown ? Verdict::Refuted : Verdict::Unknown, fault.statement,
+          "`" + fault.operation + "` " +
+              (shown ? "at " + fault.at : "may have any value in " + fault.range));
+    }
   }
 
   Result<Ok> initialised() {
@@ -228,8 +246,10 @@ class Prover {
     });
   }
 
+  ir::Context& context_;
   const ProveOptions& options_;
   const ir::Algorithm& algorithm_;
+  const program::Program& program_;
   Statements statements_;
   poly::Context polyhedra_;
   TermStore terms_;
@@ -246,7 +266,7 @@ Result<Proof> prove(ir::Context& context, const ir::Algorithm& algorithm,
   // An output that the Program does not have would be in no obligation.
   TILEWRIGHT_CHECK_OK(check::check_interface(algorithm, program));
   TILEWRIGHT_TRY(statements, statements_of(context, program));
-  return Prover(context, algorithm, options, std::move(statements)).run();
+  return Prover(context, algorithm, options, program, std::move(statements)).run();
 }
 
 }  // namespace tilewright::proof
