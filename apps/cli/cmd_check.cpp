@@ -3,6 +3,7 @@
 // `tilewright check FILE.tw`: a schedule, or a program that someone wrote or edited, against the algorithm.
 #include <algorithm>
 
+#include "apps/cli/bounds_report.h"
 #include "apps/cli/verb.h"
 #include "apps/cli/work.h"
 #include "frontend/base/format.h"
@@ -74,6 +75,8 @@ class Check final : public Verb {
       session.print_json(out);
     } else {
       print(session, program, report);
+      if (report.verdict == check::Verdict::Checked)
+        session.print(measured_line(work, program, report));
     }
     if (!report.findings.empty())
       report_findings(session, work, report, program_source_ ? &*program_source_ : nullptr);

@@ -71,17 +71,6 @@ double moved(OpCode op, double x, double value, double e) {
   }
 }
 
-bool truth(OpCode op, double a, double b) {
-  switch (op) {
-    case OpCode::Eq: return a == b;
-    case OpCode::Ne: return a != b;
-    case OpCode::Lt: return a < b;
-    case OpCode::Le: return a <= b;
-    case OpCode::Gt: return a > b;
-    default: return a >= b;
-  }
-}
-
 }  // namespace
 
 Tracked Arithmetic::constant(ir::Expr expr) const {
