@@ -115,9 +115,48 @@ class Walk {
 
   template <class F>
   void under(PathStep step, F&& body) {
+    const std::size_t before = known_.size();
+    if (step.kind == PathStep::Kind::Holds || step.kind == PathStep::Kind::Fails)
+      learn(step.a, step.kind == PathStep::Kind::Holds);
     path_.push_back(std::move(step));
     body();
     path_.pop_back();
+    known_.resize(before);
+  }
+
+  // What a condition says of the expressions in it, wherever they stand again.
+  void learn(Expr condition, bool holds) {
+    const auto* op = condition.as<ir::Op>();
+    if (op == nullptr) return;
+    if (op->op == OpCode::Not) return learn(op->args[0], !holds);
+    if (op->op == (holds ? OpCode::And : OpCode::Or)) {
+      learn(op->args[0], holds);
+      return learn(op->args[1], holds);
+    }
+    if (op->args.empty() || op->args[0].type() != ScalarType::Index) return;
+    if (!ir::reads(condition).empty()) return;  // a buffer may change
+    switch (op->op) {
+      case OpCode::Lt: return learn_order(op->args[0], op->args[1], holds, holds);
+      case OpCode::Le: return learn_order(op->args[0], op->args[1], holds, !holds);
+      case OpCode::Gt: return learn_order(op->args[1], op->args[0], holds, holds);
+      case OpCode::Ge: return learn_order(op->args[1], op->args[0], holds, !holds);
+      default: return;
+    }
+  }
+
+  // a < b or a <= b; where that does not hold, b <= a or b < a.
+  void learn_order(Expr a, Expr b, bool holds, bool strict) {
+    if (!holds) std::swap(a, b);
+    const IndexRange x = range(a);
+    const IndexRange y = range(b);
+    const WideIndex apart = strict ? 1 : 0;
+    IndexRange less = x;
+    less.high = std::min(less.high, y.high - apart);
+    if (x.low >= 0 && y.size && (!x.size || y.size->size() <= x.size->size())) less.size = y.size;
+    IndexRange more = y;
+    more.low = std::max(more.low, x.low + apart);
+    if (less.low <= less.high) known_.emplace_back(a, std::move(less));
+    if (more.low <= more.high) known_.emplace_back(b, std::move(more));
   }
 
   // ---- expressions ----
@@ -176,6 +215,8 @@ class Walk {
   }
 
   IndexRange values_of(Expr expr) {
+    for (auto one = known_.rbegin(); one != known_.rend(); ++one)
+      if (one->first == expr) return one->second;
     if (const auto* c = expr.as<ir::IntConst>()) return exactly(c->value);
     if (const auto* var = expr.as<ir::Var>()) {
       const auto found = ranges_.find(var->name);
@@ -214,6 +255,7 @@ class Walk {
   WidthWitness witness_;
   std::unordered_map<Symbol, IndexRange> ranges_;
   std::vector<PathStep> path_;
+  std::vector<std::pair<Expr, IndexRange>> known_;  // by conditions around
   Stmt current_;
   bool in_vector_ = false;
   std::set<const void*> reported_;

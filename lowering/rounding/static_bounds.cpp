@@ -277,13 +277,13 @@ class Solver {
       const double least = nonnegative(writes) && !is_given ? 0 : -kInf;
       const std::size_t facts = out_.ranges.size();
       own_ = Bound{0.0, 0.0, 1.0, 0.0, least, kInf, false};
-      define("|" + name + "|", given + total(group, writes, true));
+      define("|" + name + "|", total(group, writes, true, given));
       // Ranges are those of the second look, which has the sizes.
       out_.ranges.resize(facts);
       result.size = Formula::name("|" + name + "|");
       own_ = Bound{result.size, 0.0, 0.0, 1.0, least, kInf, false};
       transfer_.set_own_error(Formula::name("err(" + name + ")"));
-      define("err(" + name + ")", total(group, writes, false));
+      define("err(" + name + ")", total(group, writes, false, 0.0));
       result.error = Formula::name("err(" + name + ")");
       result.least = least;
       group_.clear();
@@ -357,8 +357,7 @@ class Solver {
 
   // The start, and what all steps add, times what the steps make larger.
   Formula total(const std::vector<Symbol>& group, const std::vector<std::size_t>& writes,
-                bool of_sizes) {
-    Formula start(0.0);
+                bool of_sizes, Formula start) {
     Formula added(0.0);
     Formula exponent(0.0);
     Formula merges(1.0);

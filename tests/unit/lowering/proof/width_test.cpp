@@ -129,8 +129,10 @@ TEST(Width, AWitnessFollowsConditions) {
   const std::string input = "  input x : i8[N]\n";
   expect_fault(with("  extent N\n", input, body("N > 1000")), "N * 8",
                "N = 2305843009213693951: 18446744073709551608");
-  // Nothing is claimed of it, since no sizes lead there.
-  expect_fault(with("  extent N\n", input, body("N < 1000")), "N * 8", "");
+  expect_none(with("  extent N\n", input, body("N < 1000")));
+  expect_none(with("  extent N\n", input, body("!(N >= 1000 || N < 5)")));
+  // Nothing is claimed where no sizes lead.
+  expect_fault(with("  extent N\n", input, body("N % 2 == 3")), "N * 8", "");
 }
 
 TEST(Width, RangesHoldWhatOperationsGive) {
