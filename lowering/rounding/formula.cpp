@@ -37,9 +37,9 @@ namespace {
 // Upwards, but for what is taken off.
 double computed(int kind, double a, double b) {
   switch (kind) {
-    case kAdd: return (a + b) * kUp;
+    case kAdd: return a == 0 ? b : b == 0 ? a : (a + b) * kUp;
     case kSubtract: return (a - b) * (a > b ? 1 - 0x1p-50 : 1);
-    case kMultiply: return a == 0 || b == 0 ? 0 : a * b * kUp;
+    case kMultiply: return a == 0 || b == 0 ? 0 : a == 1 ? b : b == 1 ? a : a * b * kUp;
     case kDivide: return a == 0 && b > 0 ? 0 : b > 0 ? a / b * kUp : kInf;
     case kLarger: return std::max(a, b);
     case kSmaller: return std::min(a, b);

@@ -78,8 +78,8 @@ Formula IndexSizes::most(Expr index) const {
       if (least(op->args[0]) < 0 || least(op->args[1]) < 0) return {kInf};
       return most(op->args[0]) * most(op->args[1]);
     case OpCode::Div:
-      if (!by || by->value <= 0 || least(op->args[0]) < 0) return {kInf};
-      return most(op->args[0]) / Formula(static_cast<double>(by->value));
+      if (!by || by->value <= 0) return {kInf};
+      return Formula::larger(most(op->args[0]), 0.0) / Formula(static_cast<double>(by->value));
     case OpCode::Mod:
       return by && by->value > 0 ? Formula(static_cast<double>(by->value - 1)) : Formula(kInf);
     case OpCode::Min: {

@@ -268,6 +268,7 @@ class Run {
 
   Tracked value(Expr expr, const Lane& lane) {
     if (++steps_ > options_.step_limit) stop("the limit of steps was reached");
+    if (ir::is_complex(expr.type())) stop("no rounding bound of complex numbers");
     if (failure_) return {};
     return ir::visit(
         expr,
@@ -289,7 +290,6 @@ class Run {
               Tracked args[3];
               int n = 0;
               for (Expr arg : op.args) args[n++] = value(arg, lane);
-              if (ir::is_complex(op.type)) stop("no rounding bound of complex numbers");
               if (failure_) return Tracked{};
               note(op, args);
               return arithmetic_.apply(op.op, op.args[0].type(), args);
@@ -299,13 +299,19 @@ class Run {
               return value(chosen ? select.then_value : select.else_value, lane);
             },
             [&](const ir::Cast& cast) {
-              return arithmetic_.cast(cast.value.type(), cast.type, value(cast.value, lane));
+              const Tracked given = value(cast.value, lane);
+              if (failure_) return Tracked{};
+              return arithmetic_.cast(cast.value.type(), cast.type, given);
             },
             [&](const ir::Saturate& s) {
-              return arithmetic_.saturate(s.value.type(), s.type, value(s.value, lane));
+              const Tracked given = value(s.value, lane);
+              if (failure_) return Tracked{};
+              return arithmetic_.saturate(s.value.type(), s.type, given);
             },
             [&](const ir::RoundTo& r) {
-              return arithmetic_.round_to(r.type, r.grid, value(r.value, lane));
+              const Tracked given = value(r.value, lane);
+              if (failure_) return Tracked{};
+              return arithmetic_.round_to(r.type, r.grid, given);
             },
             [&](const ir::Fold&) {
               stop("a fold inside a program");

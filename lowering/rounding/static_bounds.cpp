@@ -252,20 +252,20 @@ class Solver {
     out_.definitions.push_back({name, value});
   }
 
-  void solve(const std::vector<Symbol>& group) {
-    bool is_float = true;
+  // Reads of integers have the bound of their type, and how they came about is a decision: they are left out.
+  void solve(const std::vector<Symbol>& all) {
+    std::vector<Symbol> group;
+    for (Symbol name : all) {
+      if (ir::is_float(buffers_[name].type)) group.push_back(name);
+      buffers_[name].is_known = true;
+    }
+    if (group.empty()) return;
     bool is_given = false;
     std::vector<std::size_t> writes;
     for (Symbol name : group) {
       const Buffer& buffer = buffers_[name];
-      is_float = is_float && ir::is_float(buffer.type);
       is_given = is_given || buffer.is_input;
       writes.insert(writes.end(), buffer.writes.begin(), buffer.writes.end());
-    }
-    if (!is_float) {
-      // Reads of integers have the bound of their type.
-      for (Symbol name : group) buffers_[name].is_known = true;
-      return;
     }
     const std::string name = list(group);
     Bound result;
@@ -358,14 +358,18 @@ class Solver {
   // The start, and what all steps add, times what the steps make larger.
   Formula total(const std::vector<Symbol>& group, const std::vector<std::size_t>& writes,
                 bool of_sizes, Formula start) {
-    Formula added(0.0);
     Formula exponent(0.0);
     Formula merges(1.0);
+    // Copies that were unrolled say the same: by what they add and how often.
     struct Step {
       Formula amount;
       Formula count;
+      double copies = 0;
     };
-    std::vector<Step> all;
+    std::map<std::string, Step> all;
+    std::set<std::string> starts;
+    std::vector<std::size_t> adding;
+    std::vector<std::size_t> merged;
     for (std::size_t i : writes) {
       const Write& write = writes_[i];
       const Bound bound = bound_of(write);
@@ -374,18 +378,43 @@ class Solver {
       const bool larger = !(own.is_number() && own.number() <= 1);
       // A choice between what there was and something else adds nothing.
       if (own.is_zero() || (!bound.grows && !larger)) {
-        start = Formula::larger(start, amount);
+        if (starts.insert(amount.text()).second) start = Formula::larger(start, amount);
         continue;
       }
       const Formula count = steps(group, write);
-      all.push_back({amount, count});
-      if (larger) exponent = exponent + count * Formula::larger(own - Formula(1.0), 0.0);
+      Step& step = all[amount.text() + " by " + count.text()];
+      step = {amount, count, step.copies + 1};
+      (merging(write) ? merged : adding).push_back(i);
+      // own^count, where the logarithm of what is near 1 is at most its distance from it.
+      if (larger)
+        exponent = exponent + count * (own.is_number() ? Formula(std::log(own.number()) * (1 + 0x1p-40))
+                                                       : Formula::larger(own - Formula(1.0), 0.0));
       if (merging(write)) merges = merges + count;
     }
-    // A value that is merged may have been added to in each of the cells that it has gone through.
-    for (const Step& step : all) added = added + step.amount * step.count * merges;
+    // A value that is merged may have been added to in each of the cells that it has gone through, unless all that
+    // is over by then.
+    if (in_turn(group, adding, merged)) merges = 1.0;
+    Formula added(0.0);
+    for (const auto& [text, step] : all)
+      added = added + Formula(step.copies) * step.amount * step.count * merges;
     const Formula whole = start + added;
     return exponent.is_zero() ? whole : whole * Formula::exp(exponent);
+  }
+
+  // Every merge comes after every addition, and no loop leads back.
+  bool in_turn(const std::vector<Symbol>& group, const std::vector<std::size_t>& adding,
+               const std::vector<std::size_t>& merged) const {
+    std::size_t depth = 1000;
+    for (Symbol name : group) depth = std::min(depth, buffers_.at(name).depth);
+    for (std::size_t a : adding)
+      for (std::size_t m : merged) {
+        const auto& x = writes_[a].loops;
+        const auto& y = writes_[m].loops;
+        const bool shared = x.size() > depth && y.size() > depth && x[depth].var == y[depth].var &&
+                            x[depth].kind != LoopKind::Vector;
+        if (m < a || shared) return false;
+      }
+    return true;
   }
 
   bool merging(const Write& write) const { return !keeps_cell(write); }

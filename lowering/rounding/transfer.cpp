@@ -63,6 +63,14 @@ Formula Transfer::fact(Fact::Kind kind, Expr operation, const std::string& state
   return Formula::name(at->second);
 }
 
+// What is known without the data, or with it where that is little.
+Formula Transfer::at_least(double known, Fact::Kind kind, Expr operation,
+                           const std::string& statement) {
+  if (known >= 1) return {known};
+  const Formula data = fact(kind, operation, statement);
+  return known > 0 ? Formula::larger(known, data) : data;
+}
+
 void Transfer::limit(const Bound& value, ScalarType type) {
   if (!value.own_size.is_zero()) return;  // looked at again once the sizes are known
   const Formula all = value.size + value.error + value.own_error * own_error_;
@@ -225,9 +233,12 @@ Bound Transfer::op(const ir::Op& node, const std::string& statement) {
 // |a/b - a'/b'| <= (e_a + |a/b| e_b) / |b'|.
 Bound Transfer::quotient(const ir::Op& node, const Bound& a, const Bound& b,
                          const std::string& statement) {
-  const Formula least = b.least > 0 ? Formula(b.least)
-                        : b.most < 0 ? Formula(-b.most)
-                                     : fact(Fact::Kind::Least, Expr(&node), statement);
+  // An extent is as large as it is.
+  const auto* cast = resolved(node.args[1]).as<ir::Cast>();
+  const Formula least =
+      cast && cast->value.as<ir::Extent>()
+          ? b.size
+          : at_least(std::max(b.least, -b.most), Fact::Kind::Least, Expr(&node), statement);
   if (is_own(b)) return {unbounded(), unbounded(), 0.0, 0.0};
   const Formula left = least - b.error;
   Bound out;
@@ -244,9 +255,7 @@ Bound Transfer::math(const ir::Op& node, const Bound& a, const std::string& stat
   const Step step = math_step(units_, node.op, node.type);
   const Expr self(&node);
   Bound out;
-  const auto least = [&] {
-    return a.least > 0 ? Formula(a.least) : fact(Fact::Kind::Least, self, statement);
-  };
+  const auto least = [&] { return at_least(a.least, Fact::Kind::Least, self, statement); };
   const Bound in = ended(a);
   switch (node.op) {
     case OpCode::Exp:
