@@ -105,15 +105,15 @@ Result<BoundsReport> bounds_report(Work& work, const program::Program& program) 
   const double at_one = largest_error(bounds, bounds.evaluate(sample(program, bounds, 1)));
   int bits = -1;
   for (int b = 0; b < 128; ++b)
-    if (std::isfinite(largest_error(bounds,
-                                    bounds.evaluate(sample(program, bounds, std::ldexp(1, b))))))
+    if (std::isfinite(
+            largest_error(bounds, bounds.evaluate(sample(program, bounds, std::ldexp(1, b))))))
       bits = b;
   const bool given = !bounds.facts.empty();
-  out.text += "  at " + sample_text(program) + "and inputs up to 1" +
-              (given ? ", most 0 and least 1" : "") + ": " + short_number(at_one) + "; " +
-              (bits < 0 ? std::string("not finite")
-                        : "finite up to inputs of 2^" + std::to_string(bits)) +
-              "\n";
+  out.text +=
+      "  at " + sample_text(program) + "and inputs up to 1" +
+      (given ? ", most 0 and least 1" : "") + ": " + short_number(at_one) + "; " +
+      (bits < 0 ? std::string("not finite") : "finite up to inputs of 2^" + std::to_string(bits)) +
+      "\n";
   Json example = Json::object();
   example.set("sizes", sample_text(program));
   example.set("error", at_one);
@@ -121,8 +121,8 @@ Result<BoundsReport> bounds_report(Work& work, const program::Program& program) 
   out.json.set("example", std::move(example));
   Json equal = Json::object();
   const auto level = [&](const char* name, const rounding::Level& one) {
-    out.text += std::string("  ") + name + ": " + (one.holds ? "yes" : "not shown: " + one.reason) +
-                "\n";
+    out.text +=
+        std::string("  ") + name + ": " + (one.holds ? "yes" : "not shown: " + one.reason) + "\n";
     Json row = Json::object();
     row.set("holds", one.holds);
     if (!one.holds) row.set("reason", one.reason);
@@ -140,15 +140,13 @@ std::string measured_line(Work& work, const program::Program& program,
   rounding::Measured all;
   std::int64_t near_ties = 0;
   rounding::RunOptions options;
-  options.step_limit = kMostSteps / std::max<std::int64_t>(1, static_cast<std::int64_t>(
-                                                                  report.runs.size()));
+  options.step_limit =
+      kMostSteps / std::max<std::int64_t>(1, static_cast<std::int64_t>(report.runs.size()));
   std::int64_t measured = 0;
   for (const check::Run& run : report.runs) {
     if (run.wide) continue;
-    const ir::TensorMap inputs =
-        ir::random_inputs(work.algorithm(), run.sizes, run.seed, run.wide);
-    const auto tracked =
-        rounding::run_tracked(work.context(), program, run.sizes, inputs, options);
+    const ir::TensorMap inputs = ir::random_inputs(work.algorithm(), run.sizes, run.seed, run.wide);
+    const auto tracked = rounding::run_tracked(work.context(), program, run.sizes, inputs, options);
     if (!tracked.ok()) continue;
     const rounding::Measured one = rounding::measure(*tracked);
     ++measured;

@@ -19,7 +19,6 @@ Result<BoundsReport> bounds_report(Work& work, const program::Program& program);
 
 // "error 1.2e-7 measured in f80, at most 3.4e-6 by its operations on these inputs", of runs that a check made; empty
 // where no output is of floats.
-std::string measured_line(Work& work, const program::Program& program,
-                          const check::Report& report);
+std::string measured_line(Work& work, const program::Program& program, const check::Report& report);
 
 }  // namespace tilewright::cli

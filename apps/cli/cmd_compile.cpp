@@ -50,8 +50,9 @@ class Compile final : public Verb {
                      "steps that the comparison may take");
     arguments.flag("--prove", prove_,
                    "prove the program for all sizes, as far as the prover can; the manifest says");
-    arguments.flag("--require-proof", require_proof_,
-                   "prove it, and exit with 3 where that fails; the files are written all the same");
+    arguments.flag(
+        "--require-proof", require_proof_,
+        "prove it, and exit with 3 where that fails; the files are written all the same");
     stages_.declare_passes(arguments);
     arguments.flag("--json", json_, "print a report as JSON");
   }
@@ -281,11 +282,10 @@ class Compile final : public Verb {
     if (!json_) {
       std::string names;
       for (const OutputFile& file : files) names += (names.empty() ? "" : " ") + file.name;
-      session.progress(
-          names + ": " + target + ", " +
-          (variants_
-               ? variants_->names()
-               : with_proof(proving_, check::verdict_line(work.program(), report_))));
+      session.progress(names + ": " + target + ", " +
+                       (variants_
+                            ? variants_->names()
+                            : with_proof(proving_, check::verdict_line(work.program(), report_))));
       return;
     }
     Json list = Json::array();

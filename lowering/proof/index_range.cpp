@@ -37,8 +37,7 @@ Size kept(SizePolynomial out) {
 Size sum(const Size& a, const Size& b) {
   if (!a || !b) return std::nullopt;
   SizePolynomial out = *a;
-  for (const auto& [factors, coefficient] : *b)
-    out[factors] = (out[factors] + coefficient) * kUp;
+  for (const auto& [factors, coefficient] : *b) out[factors] = (out[factors] + coefficient) * kUp;
   return kept(std::move(out));
 }
 
@@ -59,15 +58,15 @@ Size product(const Size& a, const Size& b) {
 Size larger(const Size& a, const Size& b) {
   if (!a || !b) return std::nullopt;
   SizePolynomial out = *a;
-  for (const auto& [factors, coefficient] : *b)
-    out[factors] = std::max(out[factors], coefficient);
+  for (const auto& [factors, coefficient] : *b) out[factors] = std::max(out[factors], coefficient);
   return kept(std::move(out));
 }
 
 Size divided(const IndexRange& a, WideIndex by) {
   if (!a.size) return std::nullopt;
   SizePolynomial out = *a.size;
-  for (auto& [factors, coefficient] : out) coefficient = coefficient / static_cast<double>(by) * kUp;
+  for (auto& [factors, coefficient] : out)
+    coefficient = coefficient / static_cast<double>(by) * kUp;
   if (a.low < 0) out[{}] += 1;  // rounded down, below zero is away from it
   return out;
 }
@@ -132,9 +131,9 @@ IndexRange computed(OpCode op, const std::vector<IndexRange>& a) {
       return {a[0].high <= 0 ? -a[0].high : WideIndex{0}, std::max(-a[0].low, a[0].high),
               a[0].size};
     case OpCode::Min:
-      return {std::min(a[0].low, a[1].low), std::min(a[0].high, a[1].high),
-              a[0].low >= 0 && a[1].low >= 0 && a[0].size ? a[0].size
-                                                          : larger(a[0].size, a[1].size)};
+      return {
+          std::min(a[0].low, a[1].low), std::min(a[0].high, a[1].high),
+          a[0].low >= 0 && a[1].low >= 0 && a[0].size ? a[0].size : larger(a[0].size, a[1].size)};
     case OpCode::Max:
       return {std::max(a[0].low, a[1].low), std::max(a[0].high, a[1].high),
               larger(a[0].size, a[1].size)};

@@ -24,7 +24,10 @@ using program::Stmt;
 class Walk {
  public:
   Walk(ir::Context& context, const program::Program& program)
-      : context_(context), program_(program), limits_(context, program), witness_(program, limits_) {}
+      : context_(context),
+        program_(program),
+        limits_(context, program),
+        witness_(program, limits_) {}
 
   Width run() {
     statement(program_.body);
@@ -184,8 +187,7 @@ class Walk {
     if (op->type == ScalarType::Index) {
       ++out_.operations;
       demand(expr, values_of(expr));
-    } else if (in_vector_ && ir::is_comparison(op->op) &&
-               op->args[0].type() == ScalarType::Index) {
+    } else if (in_vector_ && ir::is_comparison(op->op) && op->args[0].type() == ScalarType::Index) {
       difference(op->args[0], range(op->args[0]), op->args[1], range(op->args[1]));
     }
   }

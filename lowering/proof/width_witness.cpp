@@ -88,8 +88,7 @@ std::string WidthWitness::find(const std::vector<PathStep>& path, ir::Expr opera
   return {};
 }
 
-bool WidthWitness::follow(const std::vector<PathStep>& path, std::size_t step,
-                          ir::Expr operation) {
+bool WidthWitness::follow(const std::vector<PathStep>& path, std::size_t step, ir::Expr operation) {
   if (--budget_ < 0) return false;
   if (step == path.size()) return leaves(operation);
   const PathStep& one = path[step];

@@ -11,7 +11,19 @@ namespace tilewright::rounding {
 
 namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
-enum Kind { kNumber, kName, kAdd, kSubtract, kMultiply, kDivide, kLarger, kSmaller, kExp, kExpm1, kRoot };
+enum Kind {
+  kNumber,
+  kName,
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kLarger,
+  kSmaller,
+  kExp,
+  kExpm1,
+  kRoot
+};
 constexpr double kUp = 1 + 0x1p-50;
 }  // namespace
 

@@ -29,7 +29,8 @@ double IndexSizes::least(Expr index) const {
   if (const auto* c = index.as<ir::IntConst>()) return static_cast<double>(c->value);
   if (const auto* extent = index.as<ir::Extent>()) {
     for (const ir::ExtentDecl& decl : program_.extents)
-      if (decl.name == extent->name) return static_cast<double>(std::max<std::int64_t>(decl.min, 0));
+      if (decl.name == extent->name)
+        return static_cast<double>(std::max<std::int64_t>(decl.min, 0));
     return 0;
   }
   if (const auto* var = index.as<ir::Var>()) {

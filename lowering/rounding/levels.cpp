@@ -73,7 +73,8 @@ class Folds {
     }
     if (const auto* alloc = stmt.as<program::Alloc>()) depths_[alloc->buffer] = loops_.size();
     if (const auto* store = stmt.as<program::Store>()) return step(stmt, *store);
-    if (stmt.as<program::Call>()) return refuse("`" + program::headline(stmt) + "` is a fold by itself");
+    if (stmt.as<program::Call>())
+      return refuse("`" + program::headline(stmt) + "` is a fold by itself");
     program::for_each_part(stmt, [&](std::string_view, auto part) {
       if constexpr (std::is_same_v<decltype(part), Stmt>) walk(part);
     });
@@ -109,8 +110,8 @@ class Folds {
       const bool inside = depth_of(store.buffer) <= static_cast<std::size_t>(&loop - loops_.data());
       write.by_batch = write.by_batch || (named && inside);
       if (cell.contains(loop.var) || !adds || !inside) continue;
-      const bool outer = std::any_of(vars.begin(), vars.end(),
-                                     [&](Symbol var) { return !fold.contains(var); });
+      const bool outer =
+          std::any_of(vars.begin(), vars.end(), [&](Symbol var) { return !fold.contains(var); });
       if (named || outer)
         return refuse("the fold of `" + program::headline(stmt) +
                       "` runs along a loop that depends on other sizes");
@@ -205,9 +206,9 @@ Levels levels_of(const program::Program& program) {
   });
   const bool agents = !program::is_sequential(program.body);
   out.every_run = {atomic.empty(), atomic.empty() ? "" : "the order of `" + atomic + "` is open"};
-  out.every_target = {call.empty() && !agents,
-                      agents ? "agents, which hosts do not have"
-                             : "`" + call + "` rounds by a unit of its own"};
+  out.every_target = {call.empty() && !agents, agents
+                                                   ? "agents, which hosts do not have"
+                                                   : "`" + call + "` rounds by a unit of its own"};
   if (out.every_target.holds) out.every_target.reason.clear();
   out.every_batch = atomic.empty() ? Folds(program).level() : Level{false, out.every_run.reason};
   return out;

@@ -81,7 +81,8 @@ class Run {
   }
   bool stop(std::string what) {
     if (!failure_)
-      failure_ = refuse(std::move(what), "state the program for one thread of a host, at small sizes");
+      failure_ =
+          refuse(std::move(what), "state the program for one thread of a host, at small sizes");
     return false;
   }
 
@@ -270,54 +271,53 @@ class Run {
     if (++steps_ > options_.step_limit) stop("the limit of steps was reached");
     if (ir::is_complex(expr.type())) stop("no rounding bound of complex numbers");
     if (failure_) return {};
-    return ir::visit(
-        expr,
-        ir::Overloaded{
-            [&](const ir::IntConst&) { return arithmetic_.constant(expr); },
-            [&](const ir::FloatConst&) { return arithmetic_.constant(expr); },
-            [&](const ir::BoolConst&) { return arithmetic_.constant(expr); },
-            [&](const ir::Var& var) {
-              const Tracked* found = lane.scalar(var.name);
-              if (!found) stop("no value of " + std::string(var.name.text()));
-              return found ? *found : Tracked{};
-            },
-            [&](const ir::Extent& extent) { return index(sizes_.at(extent.name)); },
-            [&](const ir::Read& read) {
-              const Tracked* cell = place(read.tensor, read.indices, lane);
-              return cell ? *cell : Tracked{};
-            },
-            [&](const ir::Op& op) {
-              Tracked args[3];
-              int n = 0;
-              for (Expr arg : op.args) args[n++] = value(arg, lane);
-              if (failure_) return Tracked{};
-              note(op, args);
-              return arithmetic_.apply(op.op, op.args[0].type(), args);
-            },
-            [&](const ir::Select& select) {
-              const bool chosen = value(select.condition, lane).machine.i != 0;
-              return value(chosen ? select.then_value : select.else_value, lane);
-            },
-            [&](const ir::Cast& cast) {
-              const Tracked given = value(cast.value, lane);
-              if (failure_) return Tracked{};
-              return arithmetic_.cast(cast.value.type(), cast.type, given);
-            },
-            [&](const ir::Saturate& s) {
-              const Tracked given = value(s.value, lane);
-              if (failure_) return Tracked{};
-              return arithmetic_.saturate(s.value.type(), s.type, given);
-            },
-            [&](const ir::RoundTo& r) {
-              const Tracked given = value(r.value, lane);
-              if (failure_) return Tracked{};
-              return arithmetic_.round_to(r.type, r.grid, given);
-            },
-            [&](const ir::Fold&) {
-              stop("a fold inside a program");
-              return Tracked{};
-            },
-        });
+    return ir::visit(expr,
+                     ir::Overloaded{
+                         [&](const ir::IntConst&) { return arithmetic_.constant(expr); },
+                         [&](const ir::FloatConst&) { return arithmetic_.constant(expr); },
+                         [&](const ir::BoolConst&) { return arithmetic_.constant(expr); },
+                         [&](const ir::Var& var) {
+                           const Tracked* found = lane.scalar(var.name);
+                           if (!found) stop("no value of " + std::string(var.name.text()));
+                           return found ? *found : Tracked{};
+                         },
+                         [&](const ir::Extent& extent) { return index(sizes_.at(extent.name)); },
+                         [&](const ir::Read& read) {
+                           const Tracked* cell = place(read.tensor, read.indices, lane);
+                           return cell ? *cell : Tracked{};
+                         },
+                         [&](const ir::Op& op) {
+                           Tracked args[3];
+                           int n = 0;
+                           for (Expr arg : op.args) args[n++] = value(arg, lane);
+                           if (failure_) return Tracked{};
+                           note(op, args);
+                           return arithmetic_.apply(op.op, op.args[0].type(), args);
+                         },
+                         [&](const ir::Select& select) {
+                           const bool chosen = value(select.condition, lane).machine.i != 0;
+                           return value(chosen ? select.then_value : select.else_value, lane);
+                         },
+                         [&](const ir::Cast& cast) {
+                           const Tracked given = value(cast.value, lane);
+                           if (failure_) return Tracked{};
+                           return arithmetic_.cast(cast.value.type(), cast.type, given);
+                         },
+                         [&](const ir::Saturate& s) {
+                           const Tracked given = value(s.value, lane);
+                           if (failure_) return Tracked{};
+                           return arithmetic_.saturate(s.value.type(), s.type, given);
+                         },
+                         [&](const ir::RoundTo& r) {
+                           const Tracked given = value(r.value, lane);
+                           if (failure_) return Tracked{};
+                           return arithmetic_.round_to(r.type, r.grid, given);
+                         },
+                         [&](const ir::Fold&) {
+                           stop("a fold inside a program");
+                           return Tracked{};
+                         },
+                     });
   }
 
   void note(const ir::Op& op, const Tracked* args) {
@@ -385,9 +385,9 @@ class Run {
 
   bool call_of(const program::Call& call, const Lanes& lanes) {
     const program::Intrinsic* intrinsic = program_.find_intrinsic(call.callee);
-    const auto meaning =
-        intrinsic ? program::description_of(context_, *intrinsic) : std::nullopt;
-    if (!meaning) return stop("no numeric unit is known of `" + std::string(call.callee.text()) + "`");
+    const auto meaning = intrinsic ? program::description_of(context_, *intrinsic) : std::nullopt;
+    if (!meaning)
+      return stop("no numeric unit is known of `" + std::string(call.callee.text()) + "`");
     for (const Lane* lane : lanes)
       if (!call_one(call, *meaning, *lane)) return false;
     return true;
@@ -502,9 +502,9 @@ Measured measure(const TrackedRun& run) {
       out.largest_error = std::max(out.largest_error, error);
       out.largest_bound = std::max(out.largest_bound, cell.error);
       if (error > 0)
-        out.worst_ratio = std::max(
-            out.worst_ratio,
-            cell.error > 0 ? error / cell.error : std::numeric_limits<double>::infinity());
+        out.worst_ratio =
+            std::max(out.worst_ratio,
+                     cell.error > 0 ? error / cell.error : std::numeric_limits<double>::infinity());
     }
   }
   return out;

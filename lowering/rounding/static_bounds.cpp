@@ -70,8 +70,8 @@ class Solver {
     for (const program::Parameter& parameter : program_.parameters) {
       if (!parameter.is_output) continue;
       const std::string name(parameter.name.text());
-      out_.outputs.push_back({parameter.name, "|" + name + "|", "err(" + name + ")",
-                              !ir::is_float(parameter.type)});
+      out_.outputs.push_back(
+          {parameter.name, "|" + name + "|", "err(" + name + ")", !ir::is_float(parameter.type)});
     }
     return std::move(out_);
   }
@@ -387,8 +387,9 @@ class Solver {
       (merging(write) ? merged : adding).push_back(i);
       // own^count, where the logarithm of what is near 1 is at most its distance from it.
       if (larger)
-        exponent = exponent + count * (own.is_number() ? Formula(std::log(own.number()) * (1 + 0x1p-40))
-                                                       : Formula::larger(own - Formula(1.0), 0.0));
+        exponent =
+            exponent + count * (own.is_number() ? Formula(std::log(own.number()) * (1 + 0x1p-40))
+                                                : Formula::larger(own - Formula(1.0), 0.0));
       if (merging(write)) merges = merges + count;
     }
     // A value that is merged may have been added to in each of the cells that it has gone through, unless all that

@@ -122,7 +122,9 @@ Tracked Arithmetic::float_op(OpCode op, ScalarType type, const Tracked* a) {
       const bool none = a[0].machine.f == 0 || a[1].machine.f == 0;
       // Nor does a sum underflow.
       out.error = grown(a[0].error + a[1].error +
-                        (none ? 0 : units_.subnormals ? step.relative * size : rounded));
+                        (none                ? 0
+                         : units_.subnormals ? step.relative * size
+                                             : rounded));
       return out;
     }
     case OpCode::Mul:
@@ -179,8 +181,7 @@ Tracked Arithmetic::math(OpCode op, ScalarType type, const Tracked& a) {
 template <class F>
 Tracked Arithmetic::decided(const Tracked& value, F&& step) {
   const double outcome = step(value.machine.f);
-  if (value.error > 0 &&
-      step(value.machine.f - value.error) != step(value.machine.f + value.error))
+  if (value.error > 0 && step(value.machine.f - value.error) != step(value.machine.f + value.error))
     ++near_ties_;
   return {{.f = outcome}, outcome, 0};
 }
@@ -197,8 +198,8 @@ Tracked Arithmetic::cast(ScalarType from, ScalarType to, const Tracked& value) {
     out.exact = from == ScalarType::U64
                     ? static_cast<long double>(static_cast<std::uint64_t>(value.machine.i))
                     : static_cast<long double>(value.machine.i);
-    out.error = grown(static_cast<double>(
-        std::fabs(out.exact - static_cast<long double>(out.machine.f))));
+    out.error =
+        grown(static_cast<double>(std::fabs(out.exact - static_cast<long double>(out.machine.f))));
     return settled(out);
   }
   out.exact = value.exact;
@@ -219,9 +220,9 @@ Tracked Arithmetic::saturate(ScalarType from, ScalarType to, const Tracked& valu
   }
   // The limits are part of the meaning, the rounding is not.
   const long double most = ir::largest_finite(to);
-  const long double given = ir::is_float(from) ? value.exact
-                                               : static_cast<long double>(
-                                                     ir::integer_value(from, value.machine.i));
+  const long double given =
+      ir::is_float(from) ? value.exact
+                         : static_cast<long double>(ir::integer_value(from, value.machine.i));
   out.exact = std::clamp(given, -most, most);
   const Step step = rounding_step(units_, to);
   out.error = grown((ir::is_float(from) ? value.error : 0) +

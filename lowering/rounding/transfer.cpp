@@ -56,8 +56,8 @@ Expr Transfer::resolved(Expr expr) const {
 Formula Transfer::fact(Fact::Kind kind, Expr operation, const std::string& statement) {
   auto [at, fresh] = facts_.try_emplace(operation.node());
   if (fresh) {
-    at->second = (kind == Fact::Kind::Most ? "most" : "least") +
-                 std::to_string(out_.facts.size() + 1);
+    at->second =
+        (kind == Fact::Kind::Most ? "most" : "least") + std::to_string(out_.facts.size() + 1);
     out_.facts.push_back({kind, at->second, operation, statement});
   }
   return Formula::name(at->second);
@@ -178,8 +178,8 @@ Bound Transfer::op(const ir::Op& node, const std::string& statement) {
       out.size = a[0].size * a[1].size;
       out.own_size = a[0].own_size * a[1].size + a[1].own_size * a[0].size;
       out.error = a[0].size * a[1].error + a[1].size * a[0].error + a[0].error * a[1].error;
-      out.own_error = a[0].own_error * (a[1].size + a[1].error) +
-                      a[1].own_error * (a[0].size + a[0].error);
+      out.own_error =
+          a[0].own_error * (a[1].size + a[1].error) + a[1].own_error * (a[0].size + a[0].error);
       const bool square = node.args[0] == node.args[1];
       if (square || (a[0].least >= 0 && a[1].least >= 0)) {
         out.least = square ? 0 : times(a[0].least, a[1].least);

@@ -50,8 +50,7 @@ class Transfer {
   Bound rounded(Bound exact, const Step& step, ir::ScalarType type);
   Bound integer(ir::Expr expr) const;
   Formula fact(Fact::Kind kind, ir::Expr operation, const std::string& statement);
-  Formula at_least(double known, Fact::Kind kind, ir::Expr operation,
-                   const std::string& statement);
+  Formula at_least(double known, Fact::Kind kind, ir::Expr operation, const std::string& statement);
   void limit(const Bound& value, ir::ScalarType type);
 
   Units units_;

@@ -63,8 +63,7 @@ std::string judge(ir::Context& context, const program::Program& program, const i
     ir::Tensor got = ir::make_tensor(tensor.type, tensor.shape);
     for (std::size_t i = 0; i < tensor.cells.size(); ++i) got.data[i] = tensor.cells[i].machine;
     const std::string name(output.output.text());
-    const std::string difference =
-        laws::first_difference(expected->outputs.at(output.output), got);
+    const std::string difference = laws::first_difference(expected->outputs.at(output.output), got);
     if (!difference.empty()) return name + ": not the interpreter's: " + difference;
     if (output.exact) continue;
     const double most = values.at(output.error);
@@ -72,8 +71,9 @@ std::string judge(ir::Context& context, const program::Program& program, const i
       const Tracked& cell = tensor.cells[i];
       ++seen.cells;
       if (!std::isfinite(cell.error)) continue;
-      const double error =
-          cell.machine.f == cell.exact ? 0 : static_cast<double>(std::fabs(cell.machine.f - cell.exact));
+      const double error = cell.machine.f == cell.exact
+                               ? 0
+                               : static_cast<double>(std::fabs(cell.machine.f - cell.exact));
       seen.bounded += std::isfinite(most);
       std::ostringstream out;
       out.precision(17);
@@ -179,8 +179,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(App{"gemm", {{"M", 13}, {"N", 37}, {"K", 200}}},
                       App{"gemm_bf16", {{"M", 13}, {"N", 37}, {"K", 200}}},
                       App{"gemm_i8", {{"M", 13}, {"N", 37}, {"K", 200}}},
-                      App{"softmax", {{"R", 5}, {"C", 300}}}, App{"layernorm", {{"R", 5}, {"C", 300}}},
-                      App{"blur", {{"H", 40}, {"W", 50}}},
+                      App{"softmax", {{"R", 5}, {"C", 300}}},
+                      App{"layernorm", {{"R", 5}, {"C", 300}}}, App{"blur", {{"H", 40}, {"W", 50}}},
                       App{"attention", {{"B", 1}, {"H", 1}, {"S", 40}, {"T", 70}, {"D", 32}}}),
     [](const auto& each) { return std::string(each.param.name); });
 

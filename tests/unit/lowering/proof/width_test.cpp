@@ -58,16 +58,15 @@ TEST(Width, ALiteralTimesAnExtent) {
   expect_fault(with("  extent N\n", "  input x : f32[N]\n", loop("N * 32")), "N * 32",
                "N = 576460752303423487: 18446744073709551584");
   expect_none(with("  extent N max 576460752303423487\n", input, loop("N * 8")));
-  expect_fault(with("  extent N min 3 max 1152921504606846976 multiple_of 16\n", input,
-                    loop("N * 8")),
-               "N * 8", "N = 1152921504606846976: 9223372036854775808");
+  expect_fault(
+      with("  extent N min 3 max 1152921504606846976 multiple_of 16\n", input, loop("N * 8")),
+      "N * 8", "N = 1152921504606846976: 9223372036854775808");
 }
 
 // The bytes of a parameter limit the product of its extents; two parameters limit each their own.
 TEST(Width, ProductsOfExtentsThatOneParameterHas) {
   const std::string extents = "  extent M\n  extent N\n";
-  const std::string body =
-      "  for f in 0 .. M * N {\n    y[0] = y[0] + i32(f / N)\n  }\n";
+  const std::string body = "  for f in 0 .. M * N {\n    y[0] = y[0] + i32(f / N)\n  }\n";
   expect_none(with(extents, "  input x : i8[M, N]\n", body));
   expect_none(with(extents, "  input x : f32[N, 2, M]\n", body));
   Subject apart(with(extents, "  input x : i8[M]\n  input w : i8[N]\n", body));
@@ -140,7 +139,9 @@ TEST(Width, RangesHoldWhatOperationsGive) {
   const SizeLimits limits(subject.context, subject.program);
   const ir::OpCode ops[] = {ir::OpCode::Add, ir::OpCode::Sub, ir::OpCode::Mul, ir::OpCode::Div,
                             ir::OpCode::Mod, ir::OpCode::Min, ir::OpCode::Max};
-  const auto floor_div = [](int a, int b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0)); };
+  const auto floor_div = [](int a, int b) {
+    return a / b - (a % b != 0 && (a % b < 0) != (b < 0));
+  };
   for (ir::OpCode op : ops)
     for (int al = -4; al <= 4; ++al)
       for (int ah = al; ah <= 4; ++ah)

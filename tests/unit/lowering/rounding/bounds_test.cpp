@@ -48,8 +48,7 @@ struct Subject {
 std::string body(const std::string& lines) {
   return "program p for p {\n  extent N\n  input x : f32[N]\n  output y : f32[1]\n" + lines + "}\n";
 }
-const char* kSum =
-    "  y[0] = f32(0)\n  for i in 0 .. N {\n    y[0] = y[0] + x[i]\n  }\n";
+const char* kSum = "  y[0] = f32(0)\n  for i in 0 .. N {\n    y[0] = y[0] + x[i]\n  }\n";
 
 double error_of(const Tracked& cell) {
   return static_cast<double>(std::fabs(cell.machine.f - cell.exact));
@@ -86,8 +85,9 @@ TEST(Rounding, FormulasGrowWithSizesAndMagnitudes) {
 
 // The same sum in a tree of depth 3: eight terms in three roundings each.
 TEST(Rounding, ATreeHasABoundOfItsDepth) {
-  Subject tree("program p for p {\n  extent N\n  input x : f32[N]\n  output y : f32[1]\n"
-               "  y[0] = ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]))\n}\n");
+  Subject tree(
+      "program p for p {\n  extent N\n  input x : f32[N]\n  output y : f32[1]\n"
+      "  y[0] = ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]))\n}\n");
   const double depth3 = tree.formula({{"N", 8}, {"|x|", 1}});
   EXPECT_LE(depth3, 3 * 8 * 0x1p-24 * 1.001);
   EXPECT_GE(depth3, 3 * 8 * 0x1p-24 * 0.999);
@@ -109,7 +109,8 @@ TEST(Rounding, AWrongConstantIsExceeded) {
 }
 
 TEST(Rounding, AMultiplyAddThatRoundsTwiceHasALargerBound) {
-  Subject subject(body("  y[0] = f32(0)\n  for i in 0 .. N {\n    y[0] = fma(x[i], x[i], y[0])\n  }\n"));
+  Subject subject(
+      body("  y[0] = f32(0)\n  for i in 0 .. N {\n    y[0] = fma(x[i], x[i], y[0])\n  }\n"));
   const std::vector<double> x(50, 1.1);
   Units twice;
   twice.fma_rounds_once = false;
@@ -119,8 +120,9 @@ TEST(Rounding, AMultiplyAddThatRoundsTwiceHasALargerBound) {
 
 // 16777217 is no f32; a comparison of what may be on either side is counted.
 TEST(Rounding, DecisionsNearATieAreTheRuns) {
-  Subject subject(body("  let s = x[0] + x[1] {\n"
-                       "    y[0] = select(s > f32(16777216), f32(10), f32(-10))\n  }\n"));
+  Subject subject(
+      body("  let s = x[0] + x[1] {\n"
+           "    y[0] = select(s > f32(16777216), f32(10), f32(-10))\n  }\n"));
   const TrackedRun tie = subject.run({16777216, 1});
   EXPECT_EQ(tie.near_ties, 1);
   EXPECT_EQ(subject.cell(tie).machine.f, -10);  // real arithmetic says 10
@@ -147,8 +149,10 @@ TEST(Rounding, MinusInfinityIsAMask) {
 // ---- levels ----
 
 Level batch(const std::string& lines, const std::string& shape = "[M]") {
-  Subject subject("program p for p {\n  extent M\n  extent N\n  input x : f32[M, N]\n"
-                  "  output y : f32" + shape + "\n" + lines + "}\n");
+  Subject subject(
+      "program p for p {\n  extent M\n  extent N\n  input x : f32[M, N]\n"
+      "  output y : f32" +
+      shape + "\n" + lines + "}\n");
   return levels_of(subject.program).every_batch;
 }
 
@@ -157,19 +161,23 @@ TEST(Levels, RowsThatAreFoldedAlikeWhateverTheBatch) {
   EXPECT_TRUE(batch("for m in 0 .. M {\n y[m] = f32(0)\n" + fold + "}\n").holds);
   // A tail of rows by itself, in the same order.
   const std::string tile = "for mo in 0 .. M / 4 {\n for mi in 0 .. 4 {\n";
-  const std::string row = "y[mo * 4 + mi] = f32(0)\n for n in 0 .. N {\n"
-                          "y[mo * 4 + mi] = y[mo * 4 + mi] + x[mo * 4 + mi, n]\n}\n";
-  const std::string tail = "for r in M / 4 * 4 .. M {\n y[r] = f32(0)\n for k in 0 .. N {\n"
-                           "y[r] = y[r] + x[r, k]\n}\n}\n";
+  const std::string row =
+      "y[mo * 4 + mi] = f32(0)\n for n in 0 .. N {\n"
+      "y[mo * 4 + mi] = y[mo * 4 + mi] + x[mo * 4 + mi, n]\n}\n";
+  const std::string tail =
+      "for r in M / 4 * 4 .. M {\n y[r] = f32(0)\n for k in 0 .. N {\n"
+      "y[r] = y[r] + x[r, k]\n}\n}\n";
   EXPECT_TRUE(batch(tile + row + "}\n}\n" + tail).holds);
 }
 
 TEST(Levels, ATailThatFoldsOtherwiseDependsOnTheBatch) {
-  const std::string tile = "for mo in 0 .. M / 4 {\n for mi in 0 .. 4 {\n"
-                           "y[mo * 4 + mi] = f32(0)\n for n in 0 .. N {\n"
-                           "y[mo * 4 + mi] = y[mo * 4 + mi] + x[mo * 4 + mi, n]\n}\n}\n}\n";
-  const std::string tail = "for r in M / 4 * 4 .. M {\n y[r] = f32(0)\n for k in 0 .. N {\n"
-                           "y[r] = fma(x[r, k], f32(1), y[r])\n}\n}\n";
+  const std::string tile =
+      "for mo in 0 .. M / 4 {\n for mi in 0 .. 4 {\n"
+      "y[mo * 4 + mi] = f32(0)\n for n in 0 .. N {\n"
+      "y[mo * 4 + mi] = y[mo * 4 + mi] + x[mo * 4 + mi, n]\n}\n}\n}\n";
+  const std::string tail =
+      "for r in M / 4 * 4 .. M {\n y[r] = f32(0)\n for k in 0 .. N {\n"
+      "y[r] = fma(x[r, k], f32(1), y[r])\n}\n}\n";
   EXPECT_FALSE(batch(tile + tail).holds);
   // Split by the number of rows.
   EXPECT_FALSE(batch("for m in 0 .. M {\n y[m] = f32(0)\n for c in 0 .. M {\n if c < N {\n"
