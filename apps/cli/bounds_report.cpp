@@ -71,8 +71,12 @@ double largest_error(const rounding::StaticBounds& bounds, const rounding::Names
 
 }  // namespace
 
-Result<BoundsReport> bounds_report(Work& work, const program::Program& program) {
-  TILEWRIGHT_TRY(bounds, rounding::static_bounds(work.context(), program, {}));
+Result<BoundsReport> bounds_report(Work& work, const program::Program& program,
+                                   const std::string& machine) {
+  rounding::Units units;
+  if (const auto found = machine::find_machine(machine); found.ok())
+    units = rounding::units_of(*found);
+  TILEWRIGHT_TRY(bounds, rounding::static_bounds(work.context(), program, units));
   const rounding::Levels levels = rounding::levels_of(program);
   BoundsReport out;
   out.json = Json::object();

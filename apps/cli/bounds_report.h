@@ -14,8 +14,10 @@ struct BoundsReport {
   std::string text;
   Json json;
 };
-// The formulas of a Program, with where it is the same bits. A diagnostic where there are none.
-Result<BoundsReport> bounds_report(Work& work, const program::Program& program);
+// The formulas of a Program, with where it is the same bits; by the numeric behaviour of the machine, if it names one
+// that is built in. A diagnostic where there are none.
+Result<BoundsReport> bounds_report(Work& work, const program::Program& program,
+                                   const std::string& machine);
 
 // "error 1.2e-7 measured in f80, at most 3.4e-6 by its operations on these inputs", of runs that a check made; empty
 // where no output is of floats.

@@ -49,7 +49,8 @@ class Prove final : public Verb {
     if (!proof) return kExitDiagnostics;
     search(work, program, *proof);
     if (bounds_) {
-      auto report = session.take(bounds_report(work, program));
+      auto report = session.take(
+          bounds_report(work, program, program_.empty() ? work.schedule().machine : std::string()));
       if (!report) return kExitDiagnostics;
       report_ = *std::move(report);
     }
