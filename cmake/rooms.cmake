@@ -18,6 +18,7 @@ tilewright_room(lowering/build      DEPS lowering/program schedules/tree schedul
 tilewright_room(lowering/passes     DEPS lowering/program schedules/polyhedra WALL)
 tilewright_room(lowering/check     DEPS lowering/program schedules/polyhedra WALL)
 tilewright_room(lowering/proof      DEPS lowering/program lowering/check frontend/algebra schedules/polyhedra WALL)
+tilewright_room(lowering/rounding   DEPS lowering/program lowering/check schedules/machine WALL)
 tilewright_room(lowering/mutants    DEPS lowering/program lowering/check lowering/proof WALL)
 tilewright_room(lowering/llvm       DEPS lowering/program schedules/machine WALL llvm)
 tilewright_room(lowering/validate DEPS lowering/program lowering/check schedules/machine schedules/units WALL llvm z3)

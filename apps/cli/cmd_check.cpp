@@ -6,6 +6,7 @@
 #include <map>
 
 #include "apps/cli/machines.h"
+#include "apps/cli/bounds_report.h"
 #include "apps/cli/verb.h"
 #include "apps/cli/work.h"
 #include "frontend/base/format.h"
@@ -90,6 +91,8 @@ class Check final : public Verb {
       session.print_json(out);
     } else {
       print(session, program, report);
+      if (report.verdict == check::Verdict::Checked)
+        session.print(measured_line(work, program, report));
     }
     if (!report.findings.empty())
       report_findings(session, work, report, program_source_ ? &*program_source_ : nullptr);

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "apps/cli/machines.h"
+#include "apps/cli/proving.h"
 #include "apps/cli/variants.h"
 #include "apps/cli/verb.h"
 #include "apps/cli/work.h"
@@ -25,6 +26,7 @@ namespace tilewright::cli {
 
 namespace {
 
+constexpr int kExitNotProved = 3;
 constexpr std::array<std::string_view, 4> kMachineCode = {"lib", "obj", "asm", "llvm"};
 constexpr std::array<std::string_view, 9> kEmissions = {"lib",  "header", "manifest", "obj", "asm",
                                                         "llvm", "c",      "twp",      "tree"};
@@ -49,6 +51,11 @@ class Compile final : public Verb {
                    "validate the LLVM IR against the program; the manifest says at which sizes");
     arguments.number("--check-budget", check_.step_budget, 1, "STEPS",
                      "steps that the comparison may take");
+    arguments.flag("--prove", prove_,
+                   "prove the program for all sizes, as far as the prover can; the manifest says");
+    arguments.flag(
+        "--require-proof", require_proof_,
+        "prove it, and exit with 3 where that fails; the files are written all the same");
     stages_.declare_passes(arguments);
     arguments.flag("--json", json_, "print a report as JSON");
   }
@@ -94,7 +101,9 @@ class Compile final : public Verb {
     const std::string_view without = for_c ? "unroll" : "";
     if (!(variants_ ? variants_->lower(without) : work.lower(without))) return kExitDiagnostics;
     if (!check(session, work)) return kExitDiagnostics;
-    return emit(session, work, target ? &*target : nullptr);
+    if (!prove(session, work)) return kExitDiagnostics;
+    const int status = emit(session, work, target ? &*target : nullptr);
+    return status == kExitOk && require_proof_ && !proved_ ? kExitNotProved : status;
   }
 
  private:
@@ -170,6 +179,35 @@ class Compile final : public Verb {
       diagnostic.evidence.emplace_back("not reached", one.outcome + ": " + one.reason);
     session.report(diagnostic);
     return !by_hand;
+  }
+
+  // Of the very Program that is compiled. False: it is proved to be wrong.
+  bool prove(Session& session, Work& work) {
+    if (!prove_ && !require_proof_) return true;
+    session.progress("proving");
+    std::vector<const Proving*> all;
+    if (variants_) {
+      variants_->prove();
+      for (const Variants::One& one : variants_->all()) all.push_back(&one.proving);
+    } else {
+      proving_ = try_to_prove(work, work.program());
+      all.push_back(&proving_);
+    }
+    proved_ = true;
+    for (const Proving* one : all) {
+      if (one->verdict == proof::Verdict::Proved) continue;
+      proved_ = false;
+      const bool refuted = one->verdict == proof::Verdict::Refuted;
+      session.report({refuted ? Code::CheckRefuted : Code::NotProved,
+                      {},
+                      one->text,
+                      refuted ? "`tilewright prove` says where it goes wrong"
+                              : "`tilewright prove` says what is open; the library is as good as "
+                                "its check",
+                      {}});
+      if (refuted) return false;
+    }
+    return true;
   }
 
   // What all kinds but the texts of our own come from. No target: C.
@@ -259,8 +297,9 @@ class Compile final : public Verb {
     }
     out.schedule_name = std::string(work.schedule().name.text());
     out.schedule_hash = content_hash(directives::print(work.schedule()));
-    out.verdict = check::verdict_line(work.program(), report_);
+    out.verdict = with_proof(proving_, check::verdict_line(work.program(), report_));
     out.check = check::to_json(work.program(), report_);
+    out.proof = proving_.json;
     return out;
   }
 
@@ -269,9 +308,10 @@ class Compile final : public Verb {
     if (!json_) {
       std::string names;
       for (const OutputFile& file : files) names += (names.empty() ? "" : " ") + file.name;
-      session.progress(
-          names + ": " + target + ", " +
-          (variants_ ? variants_->names() : check::verdict_line(work.program(), report_)));
+      session.progress(names + ": " + target + ", " +
+                       (variants_
+                            ? variants_->names()
+                            : with_proof(proving_, check::verdict_line(work.program(), report_))));
       return;
     }
     Json list = Json::array();
@@ -286,6 +326,7 @@ class Compile final : public Verb {
       out.set("variants", variants_->to_json());
     else
       out.set("check", check::to_json(work.program(), report_, true));
+    if (!variants_) out.set("proof", proving_.json);
     session.print_json(out);
   }
 
@@ -295,7 +336,11 @@ class Compile final : public Verb {
   std::vector<std::string> emit_;
   bool no_check_ = false;
   bool validate_ = false;
+  bool prove_ = false;
+  bool require_proof_ = false;
+  bool proved_ = false;
   bool json_ = false;
+  Proving proving_ = not_asked();
   check::Options check_;
   check::Report report_;
   std::vector<std::string> schedules_;

@@ -2,6 +2,7 @@
 //
 // `tilewright prove FILE.tw`: what a schedule makes of it, or a program that someone wrote or edited, proved to
 // compute the algorithm at all sizes; or the obligations that do not hold or are not shown.
+#include "apps/cli/bounds_report.h"
 #include "apps/cli/verb.h"
 #include "apps/cli/work.h"
 #include "lowering/check/refute.h"
@@ -19,6 +20,8 @@ class Prove final : public Verb {
     arguments.option("-p,--program", program_, "FILE",
                      "a .twp file to prove instead of a schedule");
     arguments.flag("--explain", explain_, "print what every store is claimed to write");
+    arguments.flag("--bounds", bounds_,
+                   "print how far rounding can take each output, as a formula");
     arguments.flag("--progress", progress_, "say on standard error what is being followed");
     arguments.flag("--json", json_, "print the report as JSON");
   }
@@ -43,6 +46,12 @@ class Prove final : public Verb {
                      program_source_ ? &*program_source_ : nullptr);
     if (!proof) return kExitDiagnostics;
     search(work, program, *proof);
+    if (bounds_) {
+      auto report = session.take(
+          bounds_report(work, program, program_.empty() ? work.schedule().machine : std::string()));
+      if (!report) return kExitDiagnostics;
+      report_ = *std::move(report);
+    }
     const proof::Verdict verdict = shown_ ? proof::Verdict::Refuted : proof->verdict;
     if (json_)
       print_json(session, program, *proof, verdict);
@@ -76,7 +85,7 @@ class Prove final : public Verb {
               std::string(proof::obligation_text(one.kind)) + ": " + one.subject + "\n";
       if (!one.detail.empty()) text += "    " + one.detail + "\n";
     }
-    session.print(text);
+    session.print(text + report_.text);
   }
 
   void print_json(Session& session, const program::Program& program, const proof::Proof& proof,
@@ -103,13 +112,16 @@ class Prove final : public Verb {
       claims.push(std::move(row));
     }
     out.set("claims", std::move(claims));
+    if (bounds_) out.set("rounding", report_.json);
     session.print_json(out);
   }
 
   StageOptions stages_;
   std::string program_;
   bool explain_ = false;
+  bool bounds_ = false;
   bool progress_ = false;
+  BoundsReport report_;
   bool json_ = false;
   std::optional<Source> program_source_;
   program::Program loaded_;

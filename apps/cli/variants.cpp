@@ -108,6 +108,10 @@ void Variants::leave_unchecked(const std::string& reason) {
   for (One& one : all_) one.report.reason = reason;
 }
 
+void Variants::prove() {
+  for (One& one : all_) one.proving = try_to_prove(work_, one.program);
+}
+
 Result<program::Dispatch> Variants::dispatch() {
   std::vector<program::Variant> variants;
   for (const One& one : all_) variants.push_back({one.name(), one.schedule.guards, one.program});
@@ -131,10 +135,11 @@ void Variants::describe(artifact::Origin& origin) const {
     const One& one = all_[i];
     const std::string text = directives::print(one.schedule);
     texts += text;
-    const std::string verdict = check::verdict_line(one.program, one.report);
+    const std::string verdict =
+        with_proof(one.proving, check::verdict_line(one.program, one.report));
     origin.verdict += (i == 0 ? "" : "; ") + one.name() + ": " + verdict;
-    origin.variants.push_back(
-        {content_hash(text), table_.sizes[i], verdict, check::to_json(one.program, one.report)});
+    origin.variants.push_back({content_hash(text), table_.sizes[i], verdict,
+                               check::to_json(one.program, one.report), one.proving.json});
   }
   origin.schedule_name = names();
   origin.schedule_hash = content_hash(texts);
@@ -151,6 +156,7 @@ Json Variants::to_json() const {
     entry.set("guard", std::move(guard));
     entry.set("runs_for", table_.sizes[i]);
     entry.set("check", check::to_json(one.program, one.report, true));
+    entry.set("proof", one.proving.json);
     list.push(std::move(entry));
   }
   return list;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/cli/proving.h"
 #include "apps/cli/work.h"
 #include "lowering/artifact/artifact.h"
 #include "lowering/build/decision_table.h"
@@ -28,6 +29,8 @@ class Variants {
   // Against the algorithm, each at sizes of its guard and at the edges of the table.
   bool check(const check::Options& options);
   void leave_unchecked(const std::string& reason);
+  // Each by itself, for the sizes of its guard.
+  void prove();
   // What they become together.
   Result<program::Dispatch> dispatch();
   void describe(artifact::Origin& origin) const;
@@ -42,6 +45,7 @@ class Variants {
     program::Program program;
     std::optional<ir::Algorithm> derived;  // by its algebraic steps, where they round otherwise
     check::Report report;
+    Proving proving = not_asked();
     std::string name() const { return std::string(schedule.name.text()); }
   };
   const std::vector<One>& all() const { return all_; }

@@ -23,6 +23,7 @@ struct VariantOrigin {
   std::string sizes;  // at which it is the one that runs: "5 <= M <= 32"; empty: not worked out
   std::string verdict;
   Json check;
+  Json proof = {};
 };
 
 // Where a function comes from and what is known of it; the caller's to say.
@@ -33,6 +34,7 @@ struct Origin {
   std::string schedule_hash;
   std::string verdict;  // "checked for sizes M=1 N=7, ..."
   Json check;  // how the verdict came about; null: nothing to say
+  Json proof = {};  // what was proved of it, and what was not; null: nothing to say
   std::vector<VariantOrigin> variants =
       {};  // of a function with several, in the order of its table
   Json code = {};  // how the emitted code was validated against the Programs; null: it was not

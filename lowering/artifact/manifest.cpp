@@ -123,7 +123,8 @@ Json variants_json(const program::Dispatch& dispatch, const Origin& origin) {
       entry.add("runs_for", own.sizes)
           .add("schedule_hash", own.schedule_hash)
           .add("verdict", own.verdict)
-          .add("check", own.check);
+          .add("check", own.check)
+          .add("proof", own.proof);
     }
     list.push(entry.done());
   }
@@ -177,7 +178,8 @@ std::string make_manifest(const program::Dispatch& dispatch, const TargetFacts& 
                                 .done());
   manifest.add("checks", std::move(checks))
       .add("verdict", origin.verdict)
-      .add("check", origin.check);
+      .add("check", origin.check)
+      .add("proof", origin.proof);
   if (!origin.code.is_null()) manifest.add("code", origin.code);
   manifest.add("trusted", std::move(trusted));
   Members list;

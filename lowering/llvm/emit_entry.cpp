@@ -326,7 +326,7 @@ void Entry::check_strides(const Check& c) {
 void Entry::check_bytes(const Check& c) {
   Tensor& tensor = tensors_[c.argument];
   llvm::Value* overflow = b().getFalse();
-  llvm::Value* capacity = i64(c.value);
+  llvm::Value* capacity = i64(c.value * program::kByteHeadroom);
   llvm::Value* bytes = i64(c.value);
   for (std::size_t d = 0; d < tensor.dims.size(); ++d) {
     llvm::Value* dim = row_bytes(c, d);

@@ -36,7 +36,7 @@ enum class CheckKind : std::uint8_t {
   ExtentMultiple,  // value: divisor
   Shape,  // the dimension equals `expr`
   Strides,  // null, or compact row-major
-  Bytes,  // element count and size fit 63 bits and size_bytes; data is there
+  Bytes,  // fewer than 2^61 bytes, also without the zeros among extents; they fit size_bytes; data is there
   Alignment,  // value: of one element
   Writable,  // an output is not marked read-only
   Requires,  // `expr` holds
@@ -84,6 +84,9 @@ struct WorkspacePlan {
   Expr total;  // bytes; the check Injective uses them before the body does
 };
 inline constexpr std::int64_t kWorkspaceAlignment = 64;
+// That many times the bytes of a parameter fit 63 bits: rounding up to tiles, and counting elements that share a
+// byte, then stays within 64 bits too (lowering/proof/width.h).
+inline constexpr std::int64_t kByteHeadroom = 4;
 
 struct Contract {
   std::vector<ExtentBinding> bindings;

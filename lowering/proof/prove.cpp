@@ -10,6 +10,7 @@
 #include "lowering/proof/claims.h"
 #include "lowering/proof/defined.h"
 #include "lowering/proof/synchronised.h"
+#include "lowering/proof/width.h"
 
 namespace tilewright::proof {
 
@@ -19,9 +20,9 @@ std::string_view verdict_text(Verdict verdict) {
 }
 
 std::string_view obligation_text(ObligationKind kind) {
-  constexpr std::string_view kTexts[] = {"bounds",  "initialised", "apart",   "written",
-                                         "value",   "defined",     "phases",  "progress",
-                                         "ordered", "complete",    "rounding"};
+  constexpr std::string_view kTexts[] = {"bounds",   "width",    "initialised", "apart",
+                                         "written",  "value",    "defined",     "phases",
+                                         "progress", "ordered",  "complete",    "rounding"};
   return kTexts[static_cast<int>(kind)];
 }
 
@@ -30,9 +31,11 @@ namespace {
 class Prover {
  public:
   Prover(ir::Context& context, const ir::Algorithm& algorithm, const ProveOptions& options,
-         Statements statements)
-      : options_(options),
+         const program::Program& program, Statements statements)
+      : context_(context),
+        options_(options),
         algorithm_(algorithm),
+        program_(program),
         statements_(std::move(statements)),
         translator_(context, terms_, statements_.extents()),
         algorithm_terms_(context, terms_, algorithm),
@@ -41,6 +44,7 @@ class Prover {
   Result<Proof> run() {
     TILEWRIGHT_TRY(bounds, out_of_bounds(statements_, polyhedra_));
     TILEWRIGHT_CHECK_OK(faults(ObligationKind::Bounds, bounds));
+    width();
     TILEWRIGHT_TRY(races, conflicts(statements_, polyhedra_));
     TILEWRIGHT_CHECK_OK(faults(ObligationKind::Apart, races));
     TILEWRIGHT_CHECK_OK(claims_.find([&](std::size_t number, std::size_t pieces) {
@@ -120,6 +124,20 @@ class Prover {
 
   // Of what follows from the flow of values.
   Verdict refuted_by_flow() const { return one_order_ ? Verdict::Refuted : Verdict::Unknown; }
+
+  void width() {
+    const Width found = index_width(context_, program_);
+    if (found.faults.empty())
+      add(ObligationKind::Width, Verdict::Proved,
+          std::to_string(found.operations) + " operations, " + std::to_string(found.addresses) +
+              " addresses");
+    for (const WidthFault& fault : found.faults) {
+      const bool shown = !fault.at.empty();
+      add(ObligationKind::Width, shown ? Verdict::Refuted : Verdict::Unknown, fault.statement,
+          "`" + fault.operation + "` " +
+              (shown ? "at " + fault.at : "may have any value in " + fault.range));
+    }
+  }
 
   Result<Ok> initialised() {
     const std::size_t before = out_.obligations.size();
@@ -263,8 +281,10 @@ class Prover {
     });
   }
 
+  ir::Context& context_;
   const ProveOptions& options_;
   const ir::Algorithm& algorithm_;
+  const program::Program& program_;
   Statements statements_;
   poly::Context polyhedra_;
   TermStore terms_;
@@ -286,7 +306,7 @@ Result<Proof> prove(ir::Context& context, const ir::Algorithm& algorithm,
     poly::Context polyhedra;
     TILEWRIGHT_CHECK_OK(choose_interleaving(statements, polyhedra));
   }
-  return Prover(context, algorithm, options, std::move(statements)).run();
+  return Prover(context, algorithm, options, program, std::move(statements)).run();
 }
 
 }  // namespace tilewright::proof

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Whether a Program computes its algorithm: for all sizes that it allows and all inputs, over the extended reals
-// (P1), with every access in bounds and every read initialised (P3), without a race (P4). Law: `Proved` is said
+// (P1), with every access in bounds and every read initialised (P3), without a race (P4), and index arithmetic that fits
+// its machine type (P5). Law: `Proved` is said
 // only where every obligation holds; a fault names sizes and instances at which a run has it; everything else is
 // `Unknown`, with the obligation. Nothing of the Program's marks is believed. docs/proofs.md says what is trusted.
 // Tests: tests/laws/proof_test.cpp, tests/text/proof.
@@ -22,6 +23,7 @@ std::string_view verdict_text(Verdict verdict);  // "proved", ...
 
 enum class ObligationKind : std::uint8_t {
   Bounds,  // an access lies in its buffer
+  Width,  // index arithmetic fits 64 bits
   Initialised,  // a read finds a value
   Apart,  // parallel iterations and lanes do not conflict
   Written,  // every cell of an output is written

@@ -339,7 +339,7 @@ TEST_P(SharedPlan, ServesBothVariants) {
 
 TEST_P(SharedPlan, OfMoreBytesThanCanBeCounted) {
   bind(0, 1, 1);
-  const std::int64_t k = std::int64_t{1} << 60;
+  const std::int64_t k = (std::int64_t{1} << 59) - 1;  // the most that a parameter may have
   tilewright_tensor& w = arguments_[1].descriptor;
   arguments_[0].descriptor.dl.shape[1] = w.dl.shape[0] = k;
   w.size_bytes = static_cast<std::uint64_t>(k) * 4;
@@ -354,7 +354,7 @@ TEST_P(SharedPlan, OfMoreBytesThanCanBeCounted) {
 // A tensor whose bytes 64 bits count, while those of its whole panels they do not.
 TEST_P(Planned, APlanOfMoreBytesThanCanBeCounted) {
   bind(0, 1, 1);
-  const std::int64_t k = std::int64_t{1} << 60;
+  const std::int64_t k = (std::int64_t{1} << 59) - 1;  // the most that a parameter may have
   tilewright_tensor& x = arguments_[0].descriptor;
   tilewright_tensor& w = arguments_[1].descriptor;
   x.dl.shape[1] = w.dl.shape[0] = k;

@@ -570,12 +570,12 @@ static int32_t tw_check_strides(const tilewright_call *call, const char *functio
 }
 )c"},
                                       {"tw_check_bytes", R"c(
-/* The bytes of all elements; they fit 63 bits, also without the zeros among the extents, and
- * size_bytes. */
+/* The bytes of all elements; they are fewer than 2^61, also without the zeros among the extents, and
+ * they fit size_bytes. */
 static int32_t tw_check_bytes(const tilewright_call *call, const char *function, int32_t argument,
                               const tilewright_tensor *tensor, int64_t element, int64_t per_byte,
                               const char *message, uint64_t *bytes) {
-  int64_t capacity = element;
+  int64_t capacity = 4 * element;
   bool overflow = false;
   uint64_t end;
   int32_t d;
