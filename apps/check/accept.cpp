@@ -53,7 +53,8 @@ void check_interface(const Algorithm& algorithm, const Program& program) {
   std::set<Name> extents;
   for (const Extent& e : algorithm.extents) extents.insert(e.name);
   for (const Extent& e : program.extents)
-    must(extents.erase(e.name) == 1, "the extent `" + std::string(e.name) + "` is not the algorithm's");
+    must(extents.erase(e.name) == 1,
+         "the extent `" + std::string(e.name) + "` is not the algorithm's");
   must(extents.empty(), "an extent of the algorithm is none of the Program");
   std::vector<Tensor> tensors = algorithm.inputs;
   for (const Equation& e : algorithm.equations) {
@@ -96,20 +97,20 @@ std::string accept(Arena& arena, Name algorithm_text, Name program_text, Name ce
   });
   in_text(1, [&] { statements = std::make_unique<Statements>(arena, program_text, program); });
   return in_text(2, [&] {
-           const Certificate certificate = read_certificate(
-               arena, certificate_text, algorithm_text, program_text, program, *statements);
-           Lemmas lemmas(certificate.lemmas);
-           if (evidence && !certificate.lemmas.empty()) throw Refused("lemmas, and one who proves");
-           Judge judge(statements->affine(), evidence ? *evidence : lemmas);
-           Flow flow(*statements, program, certificate, judge);
-           flow.check();
-           Claims(algorithm, program, *statements, certificate, flow, judge).check();
-           const Union allowed = statements->sizes();
-           const bool all = judge.covered(
-               statements->sizes(algorithm.extents, algorithm.requirements), allowed);
-           if (!evidence && !lemmas.all_used()) throw Refused("a lemma that nothing needs");
-           return all ? "all sizes" : "sizes with " + text(allowed);
-         });
+    const Certificate certificate = read_certificate(arena, certificate_text, algorithm_text,
+                                                     program_text, program, *statements);
+    Lemmas lemmas(certificate.lemmas);
+    if (evidence && !certificate.lemmas.empty()) throw Refused("lemmas, and one who proves");
+    Judge judge(statements->affine(), evidence ? *evidence : lemmas);
+    Flow flow(*statements, program, certificate, judge);
+    flow.check();
+    Claims(algorithm, program, *statements, certificate, flow, judge).check();
+    const Union allowed = statements->sizes();
+    const bool all =
+        judge.covered(statements->sizes(algorithm.extents, algorithm.requirements), allowed);
+    if (!evidence && !lemmas.all_used()) throw Refused("a lemma that nothing needs");
+    return all ? "all sizes" : "sizes with " + text(allowed);
+  });
 }
 
 }  // namespace tilewright::checker

@@ -48,8 +48,8 @@ class Lines {
       made.where = where;
       made.writer = number(rest.substr(5, colon - 5), statements.all().size());
       const Statement& writer = statements.all()[static_cast<std::size_t>(made.writer)];
-      made.instance = list(rest.substr(colon + 3), loops, kIndex,
-                           Statements::loops(writer.around).size());
+      made.instance =
+          list(rest.substr(colon + 3), loops, kIndex, Statements::loops(writer.around).size());
     }
     return out;
   }

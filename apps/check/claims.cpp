@@ -20,8 +20,7 @@ bool is_float(Type type) { return type->kind == Class::Float; }
 std::map<std::string, Linear> values_of(const Statement& s, const std::vector<Linear>& instance) {
   std::map<std::string, Linear> out;
   const std::vector<const Around*> loops = Statements::loops(s.around);
-  for (std::size_t i = 0; i < loops.size(); ++i)
-    out.emplace(loops[i]->stmt->name, instance.at(i));
+  for (std::size_t i = 0; i < loops.size(); ++i) out.emplace(loops[i]->stmt->name, instance.at(i));
   return out;
 }
 
@@ -51,7 +50,8 @@ Claims::Claims(const Algorithm& algorithm, const Program& program, Statements& s
   for (const Equation& e : algorithm.equations) {
     for (std::size_t i = 0; i < e.tensors.size(); ++i) equations_[e.tensors[i]] = {&e, i};
     walk(e.value, [this](Ref x) {
-      const bool computes = x->kind == Kind::Apply || x->kind == Kind::Convert || x->kind == Kind::Fold;
+      const bool computes =
+          x->kind == Kind::Apply || x->kind == Kind::Convert || x->kind == Kind::Fold;
       if (computes && x->type && is_float(x->type)) widest_ = std::max(widest_, x->type->mantissa);
     });
   }
@@ -61,10 +61,16 @@ Claims::Claims(const Algorithm& algorithm, const Program& program, Statements& s
 
 Type Claims::cell_type(Name tensor) {
   const auto equation = equations_.find(tensor);
-  if (equation != equations_.end()) return equation->second.first->types.at(equation->second.second);
+  if (equation != equations_.end())
+    return equation->second.first->types.at(equation->second.second);
   for (const Tensor& input : algorithm_.inputs)
     if (input.name == tensor) return input.type;
   throw Refused("`" + std::string(tensor) + "` is no tensor of the algorithm");
+}
+
+bool Claims::is_input(Name tensor) {
+  return std::any_of(algorithm_.inputs.begin(), algorithm_.inputs.end(),
+                     [&](const Tensor& input) { return input.name == tensor; });
 }
 
 Type Claims::value_type(int statement) {
@@ -118,8 +124,8 @@ Term Claims::claimed(int statement, std::size_t piece) {
   for (const Around* loop : Statements::loops(statements_.all()[number].around))
     names.emplace(loop->stmt->name);
   for (const std::string& name : out->free)
-    must(names.contains(name), "`" + name + "` means something in the claim of statement " +
-                                   std::to_string(statement));
+    must(names.contains(name),
+         "`" + name + "` means something in the claim of statement " + std::to_string(statement));
   return it->second = out;
 }
 
@@ -138,9 +144,9 @@ std::vector<Claims::Case> Claims::cases(const Found& found) {
     Case made{both(found.where, at(statements_.affine(), claims[i].where, writer, found.instance)),
               nullptr};
     if (judge_.empty(made.where)) continue;
-    made.term = claims[i].term.empty()
-                    ? terms_->value(found.writer, found.instance)
-                    : terms_->substituted(claimed(found.writer, i), values_of(writer, found.instance));
+    made.term = claims[i].term.empty() ? terms_->value(found.writer, found.instance)
+                                       : terms_->substituted(claimed(found.writer, i),
+                                                             values_of(writer, found.instance));
     out.push_back(std::move(made));
   }
   return out;
@@ -153,8 +159,8 @@ std::vector<Claims::Case> Claims::cases(const Reading& reading, const Statement&
   if (const auto computed = computations_.find(read.buffer); computed != computations_.end()) {
     const Statement& writer = statements_.all()[static_cast<std::size_t>(computed->second)];
     const auto depth = static_cast<std::ptrdiff_t>(Statements::loops(writer.around).size());
-    sources.push_back({writer.number, reading.where,
-                       {reading.loops.begin(), reading.loops.begin() + depth}});
+    sources.push_back(
+        {writer.number, reading.where, {reading.loops.begin(), reading.loops.begin() + depth}});
   } else {
     sources = flow_.found(reading, certificate_.reads.at({s.number, number}));
   }
@@ -175,14 +181,15 @@ std::vector<Claims::Situation> Claims::situations(const Reading& reading, const 
     std::vector<Case> all = cases(here, s, r);
     // Where the read is not made it stands for a value of which nothing is known.
     if (read.guard)
-      all.push_back({complement(guard),
-                     terms_->call("unread", {terms_->number(static_cast<Int>(r))}, read.expr->type)});
+      all.push_back(
+          {complement(guard),
+           terms_->call("unread", {terms_->number(static_cast<Int>(r))}, read.expr->type)});
     std::vector<Situation> next;
     for (const Situation& before : out)
       for (const Case& one : all) {
         Situation made{{}, before.reads};
-        for (const Conjunction& c : all.size() == 1 && !read.guard ? before.where
-                                                                  : both(before.where, one.where))
+        for (const Conjunction& c :
+             all.size() == 1 && !read.guard ? before.where : both(before.where, one.where))
           if (!judge_.empty(c)) made.where.push_back(c);
         if (made.where.empty()) continue;
         made.reads[read.expr] = one.term;
@@ -236,8 +243,7 @@ void Claims::equal(Term a, Term b, const Union& where, const std::string& what) 
     if (judge_.empty(c)) continue;
     where_ = {c};
     must(terms_->equal(a, b, c), what + "\n  " + terms_->text(a).substr(0, 2000) + "\n  = " +
-                                     terms_->text(b).substr(0, 2000) + "\n  where " +
-                                     text(where_));
+                                     terms_->text(b).substr(0, 2000) + "\n  where " + text(where_));
   }
 }
 
@@ -260,7 +266,8 @@ void Claims::statement(const Statement& s) {
     for (std::size_t i = 0; i < claims.size(); ++i)
       if (!claims[i].term.empty())
         equal(right, claimed(s.number, i),
-              both(situation.where, statements_.affine().condition(claims[i].where, true, {})), what);
+              both(situation.where, statements_.affine().condition(claims[i].where, true, {})),
+              what);
   }
 }
 
@@ -272,7 +279,8 @@ void Claims::output(const Tensor& p) {
   const Term says = terms_->cell(p.name, indices);
   for (const Found& source : flow_.found(reading, certificate_.outputs.at(p.name)))
     for (const Case& one : cases(source))
-      equal(one.term, says, one.where, "the output `" + std::string(p.name) + "` is what the algorithm says");
+      equal(one.term, says, one.where,
+            "the output `" + std::string(p.name) + "` is what the algorithm says");
 }
 
 // Terms are over the reals, so a float that loses bits is a question of its own: it is the algorithm's rounding where the
@@ -284,8 +292,9 @@ void Claims::rounding(const Statement& s) {
     if (e->kind == Kind::Apply) narrows = e->type->mantissa < widest_;
     if (e->kind == Kind::Convert) {
       const Type from = e->args.at(0)->type;
-      narrows = is_float(from) ? e->type->mantissa < from->mantissa || e->type->exponent < from->exponent
-                               : e->type->mantissa < widest_;
+      narrows = is_float(from)
+                    ? e->type->mantissa < from->mantissa || e->type->exponent < from->exponent
+                    : e->type->mantissa < widest_;
     }
     if (!narrows) return;
     bool is_cell = e == s.value && e->kind == Kind::Convert;

@@ -20,6 +20,7 @@ class Claims final : public Meaning {
   bool empty(const Conjunction& set) override { return judge_.empty(set); }
   Type cell_type(Name tensor) override;
   Type value_type(int statement) override;
+  bool is_input(Name tensor) override;
   Term definition(Name tensor, const std::vector<Term>& indices) override;
   Term claim(int statement, const std::vector<Term>& instance) override;
 
@@ -53,7 +54,8 @@ class Claims final : public Meaning {
   const Certificate& certificate_;
   Flow& flow_;
   Judge& judge_;
-  std::map<Name, std::pair<const Equation*, std::size_t>> equations_;  // by tensor: and its number in it
+  std::map<Name, std::pair<const Equation*, std::size_t>>
+      equations_;  // by tensor: and its number in it
   std::map<Name, int> computations_;
   int widest_ = 0;  // mantissa of what the algorithm does
   // Of what is shown now.

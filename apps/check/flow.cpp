@@ -18,8 +18,8 @@ std::vector<Linear> named(const std::vector<const Around*>& loops, const char* s
 std::vector<Linear> moment(const Statement& s, const std::vector<Linear>& values) {
   std::vector<Linear> out = Statements::time(s, values);
   const std::vector<const Around*> loops = Statements::loops(s.around);
-  const auto lanes = std::count_if(loops.begin(), loops.end(),
-                                   [](const Around* loop) { return loop->is_lane(); });
+  const auto lanes =
+      std::count_if(loops.begin(), loops.end(), [](const Around* loop) { return loop->is_lane(); });
   out.resize(out.size() - static_cast<std::size_t>(lanes));
   return out;
 }
@@ -104,8 +104,8 @@ Reading Flow::reading(const Tensor& output) {
     out.loops.push_back(index);
     out.cell.emplace_back(index);
     const Value extent = statements_.affine().value(output.shape[d], {});
-    out.where = both(out.where, both(at_least_zero(index),
-                                     at_least_zero(plus(extent, index * -1 - Linear(1)))));
+    out.where = both(
+        out.where, both(at_least_zero(index), at_least_zero(plus(extent, index * -1 - Linear(1)))));
   }
   return out;
 }
@@ -176,8 +176,7 @@ void Flow::sources(const Reading& reading, Name buffer, const std::vector<Source
       if (same.empty()) continue;
       const std::vector<Linear> at = moment(s, values);
       Union between = both(before(time, at), before(at, reading.time));
-      between = both(both(one.where, same),
-                     both(between, statements_.instance(s, values).domain));
+      between = both(both(one.where, same), both(between, statements_.instance(s, values).domain));
       must(judge_.empty(between), what + " is not written in between, at " + place(s));
     }
   }
@@ -212,10 +211,13 @@ void Flow::apart(const Access& a, const std::vector<Access>& others, const Union
 // `a` writes; `b` uses the same memory in another iteration of a parallel loop around both, for which the memory is
 // the same.
 void Flow::conflicts(const Statement& a, const Statement& b) {
-  const std::vector<const Around*> own = Statements::loops(statements_.buffers().at(a.target).around);
-  const std::vector<const Around*> of_a = Statements::loops(a.around), of_b = Statements::loops(b.around);
+  const std::vector<const Around*> own =
+      Statements::loops(statements_.buffers().at(a.target).around);
+  const std::vector<const Around*> of_a = Statements::loops(a.around),
+                                   of_b = Statements::loops(b.around);
   for (std::size_t p = 0; p < std::min(of_a.size(), of_b.size()) && of_a[p] == of_b[p]; ++p) {
-    if (of_a[p]->stmt->word != "parallel" || std::find(own.begin(), own.end(), of_a[p]) != own.end())
+    if (of_a[p]->stmt->word != "parallel" ||
+        std::find(own.begin(), own.end(), of_a[p]) != own.end())
       continue;
     std::vector<Linear> x = named(of_a, "'1"), y = named(of_b, "'2");
     for (std::size_t i = 0; i < p; ++i)
@@ -242,8 +244,7 @@ void Flow::check() {
       const ReadOf& read = s.reads[r];
       if (!statements_.buffers().contains(read.buffer)) continue;  // a computation
       const Reading here = reading(s, read);
-      const std::string what =
-          "the read of `" + std::string(read.buffer) + "` at " + place(s);
+      const std::string what = "the read of `" + std::string(read.buffer) + "` at " + place(s);
       bounds(here, read.buffer, what);
       if (has_sources(statements_, read))
         sources(here, read.buffer, certificate_.reads.at({s.number, r}), what);

@@ -27,7 +27,8 @@ struct Found {
 
 class Flow {
  public:
-  Flow(Statements& statements, const Program& program, const Certificate& certificate, Judge& judge);
+  Flow(Statements& statements, const Program& program, const Certificate& certificate,
+       Judge& judge);
   void check();
 
   // All instances of a statement.

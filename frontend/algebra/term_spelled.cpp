@@ -139,7 +139,8 @@ class Speller {
     for (int i = 0; i < atom->num_bound; ++i)
       variables += (i == 0 ? "" : " ") + bound_name(atom->height, i);
     for (const Constraint& one : atom->constraints)
-      constraints += (constraints.empty() ? "" : " ") + condition(one.equality ? "=" : ">=", one.value);
+      constraints +=
+          (constraints.empty() ? "" : " ") + condition(one.equality ? "=" : ">=", one.value);
     std::vector<std::string> parts = {"(" + variables + ")", "(" + constraints + ")"};
     for (Term arg : atom->args) parts.push_back(spell(arg));
     return list(head, parts);

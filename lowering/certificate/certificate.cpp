@@ -37,7 +37,8 @@ class Recorder final : public checker::Evidence {
 
   std::string text() const {
     std::string out;
-    for (const auto& [key, evidence] : lemmas_) out.append("lemma ").append(key).append(" ").append(evidence).append("\n");
+    for (const auto& [key, evidence] : lemmas_)
+      out.append("lemma ").append(key).append(" ").append(evidence).append("\n");
     return out;
   }
 

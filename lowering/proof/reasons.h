@@ -11,13 +11,15 @@ namespace tilewright::proof {
 struct Reasons {
   struct Piece {
     poly::Set where;
-    std::string term;  // as apps/check/terms.h spells it; empty: nothing is said but that it is the value
+    std::string
+        term;  // as apps/check/terms.h spells it; empty: nothing is said but that it is the value
 
     Piece() : where(poly::Space{}) {}
   };
   std::vector<std::vector<std::vector<Source>>> reads;  // of each statement and read
   std::vector<std::vector<Piece>> claims;  // of each statement
-  std::vector<std::pair<std::string, std::vector<Source>>> outputs;  // by tensor; cells are `d0`, `d1`, ...
+  std::vector<std::pair<std::string, std::vector<Source>>>
+      outputs;  // by tensor; cells are `d0`, `d1`, ...
 };
 
 }  // namespace tilewright::proof
