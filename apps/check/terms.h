@@ -5,7 +5,8 @@
 //
 // Values: reals, -inf, inf, undefined. Inputs are finite. Operations are those of floats without rounding: inf - inf,
 // 0 * inf, a root of what is negative and whatever has an undefined part are undefined; the largest of no values is
-// -inf; nothing is assumed of x / 0. A float conversion is the identity. A condition is 1 or 0; `select` is its chosen arm alone.
+// -inf; nothing is assumed of x / 0. A float conversion is the identity. A condition is 1 or 0, and 0 where it compares
+// what is undefined; `select` is its chosen arm alone.
 //
 // Laws: `equal`, `finite` and the others say true only of what holds for all integers and inputs with `where`, all
 // symbols having the meaning that is told below; false says nothing. A law of algebra that needs a finite, a
@@ -88,7 +89,9 @@ class Meaning {
   // Of the cells of a tensor of the algorithm; Refused if there is none.
   virtual Type cell_type(Name tensor) = 0;
   virtual Type value_type(int statement) = 0;
-  // What the cell of an equation is. Null of an input, whose cells are finite, and where nothing is to be told.
+  // Inputs are finite.
+  virtual bool is_input(Name tensor) = 0;
+  // What the cell of an equation is; null where that cannot be told.
   virtual Term definition(Name tensor, const std::vector<Term>& indices) = 0;
   // A term that is known to be what the statement wrote there, or null. Used for questions of being finite
   // and of signs; equal() leaves values as they are. The caller answers for the order of the induction: it
@@ -156,12 +159,9 @@ class Terms {
   // As they stand, then with all equations unfolded. Asks Meaning::empty about many sets, most of them not empty.
   bool equal(Term a, Term b, const Conjunction& where);
   bool finite(Term a, const Conjunction& where);
-  // Not undefined: for operations of a Program that could fail where the algorithm does not.
-  bool defined(Term a, const Conjunction& where);
-  bool positive(Term a, const Conjunction& where);
 
   struct Impl;
-  Impl& impl() { return *impl_; }  // for this file's own parts
+  Impl& impl() { return *impl_; }  // of terms_parts.h
 
  private:
   std::shared_ptr<Impl> impl_;
