@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Terms from expressions and from the text of certificates.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "apps/check/terms_parts.h"
+
+namespace tilewright::checker {
+
+namespace {
+
+using K = TermKind;
+
+std::string joined(std::string_view name, Type type, const char* between) {
+  return std::string(name) + between + std::string(type->text);
+}
+
+class FromExpr {
+ public:
+  FromExpr(Terms& terms, const Terms::Leaves& leaves, std::size_t& num_opened)
+      : terms_(terms), leaves_(leaves), num_opened_(num_opened) {}
+
+  Term fold(Ref e, std::size_t component) {
+    const FoldParts& f = *e->fold;
+    if (f.monoid.empty() || f.update || component >= f.body.size())
+      throw Refused("a recurrence or an update is no term");
+    const auto outer = bound_;
+    std::vector<std::string> names;
+    Conjunction domain;
+    for (std::size_t i = 0; i < f.vars.size(); ++i) {
+      const std::string name = "%f" + std::to_string(num_opened_++);
+      if (!f.scan) {
+        if (f.lower.size() > i && f.lower[i])
+          domain.at_least.push_back(Linear::symbol(name) - affine(f.lower[i]));
+        else
+          domain.at_least.push_back(Linear::symbol(name));
+        domain.at_least.push_back(affine(f.upper.at(i)) - Linear::symbol(name) - Linear(1));
+      }
+      bound_[f.vars[i]] = Linear::symbol(name);
+      names.push_back(name);
+    }
+    const Term out = over(f, component, names, domain);
+    bound_ = outer;
+    return out;
+  }
+
+  Term read(Ref e) {
+    const auto known = done_.find(e);
+    if (known != done_.end() && bound_.empty()) return known->second;
+    const Term out = make(e);
+    if (bound_.empty()) done_[e] = out;
+    return out;
+  }
+
+ private:
+  Linear affine(Ref e) {
+    const std::optional<Linear> value = linear_of(read(e));
+    if (!value) throw Refused("a bound of a fold that is not affine");
+    return *value;
+  }
+
+  Term over(const FoldParts& f, std::size_t component, const std::vector<std::string>& names,
+            const Conjunction& domain) {
+    const Type type = f.body[component]->type;
+    const Term one = terms_.number(1);
+    const Term where = f.where ? read(f.where) : one;
+    const bool simple = !f.scan && f.on_empty.empty() && f.body.size() == 1;
+    if (simple && f.monoid == "sum") {
+      const Term body = read(f.body[0]);
+      const Term summand =
+          f.where ? terms_.apply(K::Select, {where, body, terms_.number(0)}) : body;
+      const Term sum = terms_.fold(K::SumOver, names, domain, {summand});
+      return type->is_integer() ? terms_.wrap(type, sum) : sum;
+    }
+    if (simple && type->kind == Class::Float && (f.monoid == "max" || f.monoid == "min")) {
+      const bool least = f.monoid == "min";
+      Term body = read(f.body[0]);
+      if (least) body = times(body, -1);
+      if (f.where) body = terms_.apply(K::Select, {where, body, terms_.real(-HUGE_VAL)});
+      const Term most = terms_.fold(K::MaxOver, names, domain, {body});
+      return least ? times(most, -1) : most;
+    }
+    if (f.scan || !f.on_empty.empty()) throw Refused("a scan, or `on_empty`, is no term yet");
+    std::vector<Term> args = {where};
+    for (Ref body : f.body) args.push_back(read(body));
+    const std::string field = component ? "." + std::to_string(component) : "";
+    return terms_.fold(K::Fold, names, domain, args, joined(f.monoid, type, "_of_") + field, type);
+  }
+
+  Term times(Term a, Int by) { return terms_.apply(K::Product, {terms_.number(by), a}); }
+  Term plus(Term a, Term b) { return terms_.apply(K::Sum, {a, b}); }
+  Term negation(Term a) { return terms_.apply(K::Not, {a}); }
+  Term either(Term a, Term b) {
+    return negation(terms_.apply(K::And, {negation(a), negation(b)}));
+  }
+
+  Term make(Ref e) {
+    switch (e->kind) {
+      case Kind::Integer: {
+        const bool big = e->type->kind == Class::Unsigned && e->integer < 0;
+        return terms_.number(big ? static_cast<Wide>(static_cast<std::uint64_t>(e->integer))
+                                 : static_cast<Wide>(e->integer));
+      }
+      case Kind::Real: return terms_.real(e->real);
+      case Kind::Boolean: return terms_.number(e->integer);
+      case Kind::Variable: {
+        if (const auto it = bound_.find(e->name); it != bound_.end())
+          return terms_.index(it->second);
+        const Term given = leaves_.variable ? leaves_.variable(*e) : nullptr;
+        if (!given && e->type != kIndex) throw Refused("a name of no known value");
+        return given ? given : terms_.index(Linear::symbol(e->name));
+      }
+      case Kind::Read: {
+        std::vector<Term> indices;
+        for (Ref arg : e->args) indices.push_back(read(arg));
+        const Term given = leaves_.read ? leaves_.read(*e, indices) : nullptr;
+        return given ? given : terms_.cell(e->name, std::move(indices));
+      }
+      case Kind::Select:
+        return terms_.apply(K::Select, {read(e->args[0]), read(e->args[1]), read(e->args[2])});
+      case Kind::Convert: return converted(e);
+      case Kind::Saturate: return function(joined("saturate", e->type, "_to_"), e);
+      case Kind::Round:
+        return function(joined(joined("round_to", e->grid, "_"), e->type, "_to_"), e);
+      case Kind::Fold: return fold(e, 0);
+      case Kind::Tuple: break;
+      case Kind::Apply: {
+        const Term out = applied(e);
+        return e->type->is_integer() && e->op->rule != Rule::Bits ? terms_.wrap(e->type, out) : out;
+      }
+    }
+    throw Refused("an expression that is no term");
+  }
+
+  Term converted(Ref e) {
+    const Term value = read(e->args[0]);
+    const Type from = e->args[0]->type;
+    if (e->type->kind == Class::Float) return value;
+    if (e->type->kind == Class::Bool)
+      return negation(terms_.apply(K::Same, {value, terms_.number(0)}));
+    if (from->kind == Class::Float) return function(joined("truncate", e->type, "_to_"), e);
+    return e->type == kIndex ? value : terms_.wrap(e->type, value);
+  }
+
+  Term function(const std::string& name, Ref e) {
+    std::vector<Term> args;
+    for (Ref arg : e->args) args.push_back(read(arg));
+    return terms_.call(name, std::move(args), e->type);
+  }
+
+  Term compared(Name op, Term a, Term b, bool index) {
+    if (op == ">" || op == ">=") return compared(op == ">" ? "<" : "<=", b, a, index);
+    if (op == "!=") return negation(compared("==", a, b, index));
+    const std::optional<Linear> x = linear_of(a), y = linear_of(b);
+    if (index && x && y) {
+      const Linear up = *y - *x;
+      return terms_.condition(op == "<" ? up - Linear(1) : up, op == "==");
+    }
+    if (op == "<=") return either(terms_.apply(K::Less, {a, b}), terms_.apply(K::Same, {a, b}));
+    return terms_.apply(op == "<" ? K::Less : K::Same, {a, b});
+  }
+
+  Term applied(Ref e) {
+    const Name op = e->op->text;
+    const Type of = e->args[0]->type;
+    const bool real = of->kind == Class::Float;
+    std::vector<Term> a;
+    for (Ref arg : e->args) a.push_back(read(arg));
+    const auto ln2 = [&] { return terms_.apply(K::Log, {terms_.number(2)}); };
+    if (e->op->rule == Rule::Compare) return compared(op, a[0], a[1], of == kIndex);
+    if (op == "!") return negation(a[0]);
+    if (op == "&&") return terms_.apply(K::And, a);
+    if (op == "||") return either(a[0], a[1]);
+    if (op == "+") return plus(a[0], a[1]);
+    if (op == "-") return a.size() == 1 ? times(a[0], -1) : plus(a[0], times(a[1], -1));
+    if (op == "*") return terms_.apply(K::Product, a);
+    if (op == "fma") return plus(terms_.apply(K::Product, {a[0], a[1]}), a[2]);
+    if (op == "max") return terms_.apply(K::Max, a);
+    if (op == "min") return times(terms_.apply(K::Max, {times(a[0], -1), times(a[1], -1)}), -1);
+    if (op == "abs") return terms_.apply(K::Max, {a[0], times(a[0], -1)});
+    if ((op == "/" || op == "%") && of == kIndex) {
+      const std::optional<Linear> x = linear_of(a[0]), y = linear_of(a[1]);
+      if (x && y && y->terms().empty() && y->constant() > 0) {
+        const Linear quotient = floor_div(*x, y->constant());
+        return terms_.index(op == "/" ? quotient : *x - quotient * y->constant());
+      }
+    }
+    if (op == "/" && real) return terms_.apply(K::Product, {a[0], terms_.power(a[1], -1)});
+    if (op == "floor") return terms_.apply(K::Floor, a);
+    if (op == "ceil") return times(terms_.apply(K::Floor, {times(a[0], -1)}), -1);
+    if (op == "sqrt") return terms_.power(a[0], {1, 2});
+    if (op == "rsqrt") return terms_.power(a[0], {-1, 2});
+    if (op == "exp") return terms_.apply(K::Exp, a);
+    if (op == "exp2") return terms_.apply(K::Exp, {terms_.apply(K::Product, {a[0], ln2()})});
+    if (op == "expm1") return plus(terms_.apply(K::Exp, a), terms_.number(-1));
+    if (op == "log") return terms_.apply(K::Log, a);
+    if (op == "log2")
+      return terms_.apply(K::Product, {terms_.apply(K::Log, a), terms_.power(ln2(), -1)});
+    if (op == "log1p") return terms_.apply(K::Log, {plus(terms_.number(1), a[0])});
+    const bool plain = op == "rint" || op == "tanh" || op == "erf" || op == "sin" || op == "cos";
+    return terms_.call(plain ? std::string(op) : joined(op, of, "_of_"), a, e->type);
+  }
+
+  Terms& terms_;
+  const Terms::Leaves& leaves_;
+  std::size_t& num_opened_;
+  std::map<Name, Linear> bound_;
+  std::map<Ref, Term> done_;
+};
+
+constexpr std::pair<Name, TermKind> kWords[] = {
+    {"+", K::Sum},         {"*", K::Product}, {"^", K::Power},       {"exp", K::Exp},
+    {"log", K::Log},       {"floor", K::Floor}, {"max", K::Max},     {"select", K::Select},
+    {">=", K::AtLeast},    {"=", K::Zero},    {"<", K::Less},        {"==", K::Same},
+    {"!", K::Not},         {"&", K::And},     {"sum", K::SumOver},   {"maximum", K::MaxOver},
+    {"fold", K::Fold},     {"cell", K::Cell}, {"value", K::Value},   {"call", K::Call},
+    {"wrap", K::Wrap}};
+
+// Blanks separate words; parentheses and braces are words too.
+class TextReader {
+ public:
+  TextReader(Terms& terms, Name text, std::size_t& num_opened)
+      : terms_(terms), rest_(text), num_opened_(num_opened) {}
+
+  Term whole() {
+    const Term out = term();
+    if (!word().empty()) refuse();
+    return out;
+  }
+
+ private:
+  [[noreturn]] void refuse() const {
+    throw Refused("a term that cannot be read, before `" + std::string(rest_.substr(0, 40)) + "`");
+  }
+  Name peek() const {
+    const std::size_t from = rest_.find_first_not_of(' ');
+    if (from == Name::npos) return {};
+    std::size_t to = from + 1;
+    if (rest_[from] == '{') to = std::min(rest_.size(), rest_.find('}', from) + 1);
+    else if (rest_[from] != '(' && rest_[from] != ')')
+      to = std::min(rest_.size(), rest_.find_first_of(" (){}", from));
+    return rest_.substr(from, to - from);
+  }
+  Name word() {
+    const Name out = peek();
+    rest_.remove_prefix(out.empty() ? rest_.size()
+                                    : static_cast<std::size_t>(out.end() - rest_.begin()));
+    return out;
+  }
+  void expect(Name text) {
+    if (word() != text) refuse();
+  }
+  Int integer(Name text) const {
+    Int out = 0;
+    const auto end = std::from_chars(text.data(), text.data() + text.size(), out);
+    if (end.ec != std::errc() || end.ptr != text.data() + text.size()) refuse();
+    return out;
+  }
+  Rational number(Name text) const {
+    const std::size_t slash = text.find('/');
+    if (slash == Name::npos) return integer(text);
+    return {integer(text.substr(0, slash)), integer(text.substr(slash + 1))};
+  }
+
+  // `2*i 1*[1*k 3/4] -1` up to the end or to what ends it.
+  Linear linear(Name& text, int depth = 0) const {
+    Linear out;
+    while (depth < 32) {
+      const std::size_t end = std::min(text.size(), text.find_first_of("*/ ]"));
+      const Int number = integer(text.substr(0, end));
+      text.remove_prefix(end);
+      if (text.empty() || text[0] != '*') return out + Linear(number);
+      text.remove_prefix(1);
+      if (!text.empty() && text[0] == '[') {
+        text.remove_prefix(1);
+        const Linear over = linear(text, depth + 1);
+        const std::size_t close = text.find(']');
+        if (text.empty() || text[0] != '/' || close == Name::npos) refuse();
+        const Int under = integer(text.substr(1, close - 1));
+        if (under <= 0) refuse();
+        out = out + floor_div(over, under) * number;
+        text.remove_prefix(close + 1);
+      } else {
+        const std::size_t to = std::min(text.size(), text.find(' '));
+        const Name name = text.substr(0, to);
+        if (name.empty() || name[0] == '@' || name[0] == '%') refuse();
+        const auto bound = bound_.find(name);
+        out = out + Linear::symbol(bound == bound_.end() ? name : Name(bound->second)) * number;
+        text.remove_prefix(to);
+      }
+      if (text.empty() || text[0] != ' ') refuse();
+      text.remove_prefix(1);
+    }
+    refuse();
+  }
+  Linear braced() {
+    Name text = word();
+    if (text.size() < 3 || text.front() != '{' || text.back() != '}') refuse();
+    text = text.substr(1, text.size() - 2);
+    const Linear out = linear(text);
+    if (!text.empty() || out.broken()) refuse();
+    return out;
+  }
+  Type type(bool optional) {
+    const Name text = word();
+    const Type out = text == "-" && optional ? nullptr : type_named(text);
+    if (!out && !(text == "-" && optional)) refuse();
+    return out;
+  }
+  std::vector<Term> list() {  // to the end of the parenthesis
+    std::vector<Term> out;
+    while (peek() != ")") out.push_back(term());
+    word();
+    return out;
+  }
+
+  Term term() {
+    const Name first = peek();
+    if (first.empty() || ++depth_ > 200) refuse();
+    Term out = nullptr;
+    if (first[0] == '{') {
+      out = terms_.index(braced());
+    } else if (word(); first == "(") {
+      out = group(word());
+    } else if (first == "inf" || first == "-inf") {
+      out = terms_.real(first == "inf" ? HUGE_VAL : -HUGE_VAL);
+    } else {
+      out = terms_.number(number(first));
+    }
+    --depth_;
+    return out;
+  }
+
+  Term group(Name head) {
+    const auto* known = std::find_if(std::begin(kWords), std::end(kWords),
+                                     [&](const auto& one) { return one.first == head; });
+    if (known == std::end(kWords)) refuse();
+    switch (const TermKind kind = known->second) {
+      case K::Cell: {
+        const Name tensor = word();
+        return terms_.cell(tensor, list());
+      }
+      case K::Value: {
+        const Int id = integer(word());
+        if (id < 0 || id > INT32_MAX) refuse();
+        std::vector<Linear> instance;
+        while (peek() != ")") instance.push_back(braced());
+        word();
+        return terms_.value(static_cast<int>(id), instance);
+      }
+      case K::Call: {
+        const std::string name(word());
+        const Type result = type(true);
+        return terms_.call(name, list(), result);
+      }
+      case K::Wrap:
+      case K::Power: {
+        const Type to = kind == K::Wrap ? type(false) : nullptr;
+        const Term arg = term();
+        const Term out = to ? terms_.wrap(to, arg) : terms_.power(arg, number(word()));
+        expect(")");
+        return out;
+      }
+      case K::AtLeast:
+      case K::Zero: {
+        const Linear value = braced();
+        expect(")");
+        return terms_.condition(value, kind == K::Zero);
+      }
+      case K::SumOver:
+      case K::MaxOver:
+      case K::Fold: return fold(kind);
+      default: return terms_.apply(kind, list());
+    }
+  }
+
+  Term fold(TermKind kind) {
+    const std::string name(kind == K::Fold ? word() : Name());
+    const Type result = kind == K::Fold ? type(true) : nullptr;
+    const auto outer = bound_;
+    std::vector<std::string> names;
+    expect("(");
+    for (Name variable = word(); variable != ")"; variable = word()) {
+      if (variable.empty() || variable.find_first_of("({@%") != Name::npos) refuse();
+      names.push_back("%t" + std::to_string(num_opened_++));
+      bound_[std::string(variable)] = names.back();
+    }
+    Conjunction domain;
+    expect("(");
+    while (peek() != ")") {
+      expect("(");
+      const Name sign = word();
+      if (sign != "=" && sign != ">=") refuse();
+      (sign == "=" ? domain.equal : domain.at_least).push_back(braced());
+      expect(")");
+    }
+    word();
+    const std::vector<Term> args = list();
+    bound_ = outer;
+    return terms_.fold(kind, names, domain, args, name, result);
+  }
+
+  Terms& terms_;
+  Name rest_;
+  std::size_t& num_opened_;
+  int depth_ = 0;
+  std::map<std::string, std::string, std::less<>> bound_;
+};
+
+std::string text_of(Wide value) {
+  if (value < 0) return "-" + text_of(-value);
+  const std::string last(1, static_cast<char>('0' + static_cast<int>(value % 10)));
+  return value < 10 ? last : text_of(value / 10) + last;
+}
+
+std::string text_of(const Rational& value) {
+  return text_of(value.over) + (value.is_whole() ? "" : "/" + text_of(value.under));
+}
+
+}  // namespace
+
+Term Terms::from(Ref expression, const Leaves& leaves, std::size_t component) {
+  FromExpr reader(*this, leaves, impl_->num_opened);
+  return expression->kind == Kind::Fold ? reader.fold(expression, component)
+                                        : reader.read(expression);
+}
+
+Term Terms::read(Name text) { return TextReader(*this, text, impl_->num_opened).whole(); }
+
+std::string Terms::text(Term term) {
+  if (term->kind == K::Number) return text_of(term->number);
+  if (term->kind == K::Infinity) return term->number.over < 0 ? "-inf" : "inf";
+  if (term->kind == K::Index) return "{" + term->linear.text() + "}";
+  std::string out = "(";
+  for (const auto& [word, kind] : kWords)
+    if (kind == term->kind) out += word;
+  if (!term->name.empty()) out += " " + term->name;
+  if (term->kind == K::Value) out += " " + std::to_string(term->id);
+  if (term->kind == K::Call || term->kind == K::Wrap || term->kind == K::Fold)
+    out += " " + (term->type ? std::string(term->type->text) : "-");
+  if (term->kind == K::AtLeast || term->kind == K::Zero) out += " {" + term->linear.text() + "}";
+  Opened parts{{}, {}, term->args};
+  if (is_fold(term->kind)) {
+    // Known to the reader, unlike the names inside.
+    parts = impl_->open(term, "k" + std::to_string(term->height));
+    out += " (";
+    for (const std::string& name : parts.names) out += (out.back() == '(' ? "" : " ") + name;
+    out += ") (";
+    for (const Linear& e : parts.domain.equal) out += "(= {" + e.text() + "})";
+    for (const Linear& e : parts.domain.at_least) out += "(>= {" + e.text() + "})";
+    out += ")";
+  }
+  for (Term arg : parts.args) out += " " + text(arg);
+  if (term->kind == K::Power) out += " " + text_of(term->number);
+  return out + ")";
+}
+
+}  // namespace tilewright::checker
