@@ -123,7 +123,7 @@ std::string hints(const checker::Statements& statements, const checker::Program&
 }  // namespace
 
 static Failure refused(const std::exception& why) {
-  return fail(Code::NoCertificate, {},
+  return fail(Code::ProofUnknown, {},
               "tilewright-check does not follow the proof: " + std::string(why.what()),
               "the proof stands, without a certificate");
 }

@@ -13,7 +13,7 @@
 
 namespace tilewright::certificate {
 
-// Both texts are canonical. Fails with E0821 where the checker does not follow the proof: with what it does not accept.
+// Both texts are canonical. Fails with E0820 where the checker does not follow the proof: with what it does not accept.
 Result<std::string> write_certificate(const std::string& algorithm, const std::string& program,
                                       const proof::Reasons& reasons);
 // The same of a certificate without lemmas, whoever wrote it: with those that its check asks for.
