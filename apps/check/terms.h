@@ -210,7 +210,7 @@ class Terms {
   At at(Conjunction where, int level);
   At within(At here, const Conjunction& more) { return at(joined(here.where, more), here.level); }
   At inside(At here, const Opened& parts) {
-    return at(joined(here.where, parts.domain), here.level + 1);
+    return at(joined(here.where, parts.domain), here.level + !parts.names.empty());
   }
   bool empty(const Conjunction& set);
   bool holds(const Linear& linear, bool equality, At here);

@@ -46,8 +46,8 @@ bool Terms::same_parts(Term a, Term b, At here) {
   if (x.infinite != 0 || y.infinite != 0) return false;
   const std::optional<Linear> i = linear_of(a), j = linear_of(b);
   if (i && j) return holds(*i - *j, true, here);
-  const Key &p = x.of.begin()->first, q = y.of.begin()->first;
   if (x.of.size() == 1 && y.of.size() == 1 && x.of.begin()->second == y.of.begin()->second) {
+    const Key &p = x.of.begin()->first, &q = y.of.begin()->first;
     const bool atoms = p.size() == 1 && q.size() == 1 && p[0].second == q[0].second;
     if (atoms ? same_atom(p[0].first, q[0].first, here) : same_factors(p, q, here)) return true;
   }
@@ -259,9 +259,11 @@ bool Terms::equal(Term a, Term b, const Conjunction& where, bool unfold, int dep
   Term condition = undecided(x, here, nullptr);
   if (!condition) condition = undecided(y, here, nullptr);
   if (!condition || depth == kMaxSplits) return false;
-  for (const bool value : {true, false})
-    for (const Conjunction& more : *cases(condition, value))
+  for (const bool value : {true, false}) {
+    const auto all = cases(condition, value);
+    for (const Conjunction& more : *all)
       if (!equal(a, b, joined(where, more), true, depth + 1)) return false;
+  }
   return true;
 }
 

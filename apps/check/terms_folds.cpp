@@ -58,11 +58,13 @@ Term Terms::folded(Term like, Opened parts, At here) {
 
 Term Terms::split(Term like, const Opened& parts, Term condition, At here) {
   std::vector<Term> pieces;
-  for (const bool value : {true, false})
-    for (const Conjunction& more : *cases(condition, value)) {
+  for (const bool value : {true, false}) {
+    const auto all = cases(condition, value);
+    for (const Conjunction& more : *all) {
       const Opened piece{parts.names, joined(parts.domain, more), parts.args};
       pieces.push_back(folded(like, piece, here));
     }
+  }
   return normal(apply(like->kind == K::SumOver ? K::Sum : K::Max, pieces), here);
 }
 

@@ -223,7 +223,7 @@ Poly Terms::multiply(const Poly& a, const Poly& b, At here) {
     if (!(*c == 0)) return scaled(b, *c);
     return all(b, kFinite, here) ? Poly() : unknown("*", a, b);
   }
-  if (b.infinite != 0) return multiply(b, a, here);
+  if (b.infinite != 0 && a.infinite == 0) return multiply(b, a, here);
   if (a.infinite != 0) {
     const unsigned sign = b.infinite != 0 ? 0U : facts(term(b), here);
     if (!(sign & (kPositive | kNegative))) return unknown("*", a, b);

@@ -271,15 +271,15 @@ class TextReader {
   }
 
   // `2*i 1*[1*k 3/4] -1`
-  Linear linear(Name& text) const {
+  Linear linear(Name& text, int depth = 0) const {
     Linear out;
-    while (true) {
+    while (depth < 32) {
       const Int factor = integer(text);
       if (text.empty() || text[0] != '*') return out + Linear(factor);
       take(text, '*');
       if (!text.empty() && text[0] == '[') {
         take(text, '[');
-        const Linear over = linear(text);
+        const Linear over = linear(text, depth + 1);
         take(text, '/');
         out = out + floor_div(over, integer(text)) * factor;
         take(text, ']');
@@ -292,6 +292,7 @@ class TextReader {
       }
       take(text, ' ');
     }
+    refuse();
   }
   Linear braced() {
     Name text = word();
