@@ -224,6 +224,7 @@ class Terms {
   Poly multiply(const Poly& a, const Poly& b, At here);
   Poly power(const Poly& base, const Rational& exponent, At here);
   Poly exp(const Poly& a);
+  Poly shared_exponent(const Poly& a);
   Poly times(const Key& key, const Rational& coefficient, Term atom, Rational power, At here);
   Term largest(std::vector<Term> args);
   Term unwrapped(Type type, Term term);

@@ -48,7 +48,7 @@ bool Terms::same_parts(Term a, Term b, At here) {
   if (i && j) return holds(*i - *j, true, here);
   if (x.of.size() == 1 && y.of.size() == 1 && x.of.begin()->second == y.of.begin()->second) {
     const Key &p = x.of.begin()->first, &q = y.of.begin()->first;
-    const bool atoms = p.size() == 1 && q.size() == 1 && p[0].second == q[0].second;
+    const bool atoms = p.size() == 1 && q.size() == 1 && p[0].second == 1 && q[0].second == 1;
     if (atoms ? same_atom(p[0].first, q[0].first, here) : same_factors(p, q, here)) return true;
   }
   return same_sums(x, y, here);

@@ -251,6 +251,24 @@ Poly Terms::exp(const Poly& a) {
   return a.of.empty() ? product_of({}, 1) : product_of({{apply(K::Exp, {term(a)}), 1}});
 }
 
+// What all products have in their exponentials.
+Poly Terms::shared_exponent(const Poly& a) {
+  std::optional<Poly> out;
+  for (const auto& [key, coefficient] : a.of) {
+    Poly here;
+    for (const auto& [atom, exponent] : key)
+      if (atom->kind == K::Exp && exponent == 1) here = poly(atom->args[0]);
+    if (out)
+      std::erase_if(out->of, [&](const auto& one) {
+        const auto it = here.of.find(one.first);
+        return it == here.of.end() || !(it->second == one.second);
+      });
+    else
+      out = here;
+  }
+  return *out;
+}
+
 Poly Terms::power(const Poly& base, const Rational& exponent, At here) {
   const Poly left = product_of({{term(base), exponent}});
   const Wide count = exponent.over < 0 ? -exponent.over : exponent.over;
@@ -276,9 +294,14 @@ Poly Terms::power(const Poly& base, const Rational& exponent, At here) {
   for (Wide i = 0; exponent.is_whole() && i < count; ++i)
     out = scaled(out, up ? coefficient : Rational(coefficient.under, coefficient.over));
   if (base.of.size() > 1) {
-    const Term rest = term(scaled(base, Rational(coefficient.under, coefficient.over)));
-    if (Rational(0) < coefficient) signs_[{rest, here.id}] = facts(term(base), here);
-    return multiply(out, product_of({{rest, exponent}}), here);
+    const Poly shared = scaled(shared_exponent(base), -1);
+    const bool some = !shared.of.empty() && all(shared, kFinite, here);
+    const Poly rest = some ? multiply(base, exp(shared), here)
+                           : scaled(base, Rational(coefficient.under, coefficient.over));
+    if (some || Rational(0) < coefficient) signs_[{term(rest), here.id}] = facts(term(base), here);
+    const Poly factor = some ? exp(scaled(shared, exponent * -1)) : out;
+    return multiply(
+        factor, some ? power(rest, exponent, here) : product_of({{term(rest), exponent}}), here);
   }
   for (const auto& [atom, inner] : first) {
     if (!up && !is(inner == 1 ? atom : power(atom, inner), wanted, here)) return left;

@@ -59,6 +59,13 @@ struct Point {
   std::uint64_t seed = 0;
   bool positive = false;  // cells
   TestMeaning* meaning = nullptr;
+  bool lost = false;  // floats could not tell
+
+  double kept(double value) {
+    const double size = std::abs(value);
+    if (std::isfinite(size) && size != 0 && (size > 1e7 || size < 1e-7)) lost = true;
+    return value;
+  }
 
   double cell(const Node& leaf, const std::vector<double>& indices) const {
     std::uint64_t h = seed * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(leaf.id);
@@ -70,8 +77,8 @@ struct Point {
       const double half = std::ldexp(1, std::min(leaf.type->width, 20) - 1);
       return static_cast<double>(h % 4096) - std::min(half, 2048.0);
     }
-    const double value = static_cast<double>(h % 4001) / 1000 - 2;
-    return positive ? std::abs(value) + 0.1 : value;
+    const double value = static_cast<double>(h % 33) / 8 - 2;
+    return positive ? std::abs(value) + 0.125 : value;
   }
 };
 
@@ -122,14 +129,10 @@ inline double value_of(Term t, Point& at) {
     case TermKind::Index: return static_cast<double>(value_of(t->linear, at.names));
     case TermKind::Cell:
     case TermKind::Value: {
-      std::vector<Term> indices;
-      Terms* const none = nullptr;
-      (void)none;
-      Point outside = at;
       if (t->kind == TermKind::Cell && !at.meaning->is_input(t->name))
-        return value_of(at.meaning->definition(t->name, args), outside);
+        return value_of(at.meaning->definition(t->name, args), at);
       if (t->kind == TermKind::Value && at.meaning->claims.contains(t->id))
-        return value_of(at.meaning->claim(t->id, args), outside);
+        return value_of(at.meaning->claim(t->id, args), at);
       return at.cell(*t, a);
     }
     case TermKind::Call: {
@@ -146,20 +149,23 @@ inline double value_of(Term t, Point& at) {
     case TermKind::Sum: {
       double out = 0;
       for (double x : a) out += x;
-      return out;
+      return at.kept(out);
     }
     case TermKind::Product: {
       double out = 1;
       for (double x : a) out *= x;
-      return out;
+      return at.kept(out);
     }
     case TermKind::Power: {
       if (a[0] == 0 && t->number < 0) return NAN;
       if (!t->number.is_whole() && a[0] < 0) return NAN;
-      return std::pow(a[0],
-                      static_cast<double>(t->number.over) / static_cast<double>(t->number.under));
+      return at.kept(std::pow(at.kept(a[0]), static_cast<double>(t->number.over) /
+                                                 static_cast<double>(t->number.under)));
     }
-    case TermKind::Exp: return std::exp(a[0]);
+    case TermKind::Exp: {
+      if (std::isfinite(a[0]) && std::abs(a[0]) > 15) at.lost = true;
+      return std::exp(a[0]);
+    }
     case TermKind::Log: return a[0] < 0 ? NAN : std::log(a[0]);
     case TermKind::Floor: return std::floor(a[0]);
     case TermKind::Max: {
@@ -170,8 +176,10 @@ inline double value_of(Term t, Point& at) {
     case TermKind::Select: return value_of(args[value_of(args[0], at) != 0 ? 1 : 2], at);
     case TermKind::AtLeast: return value_of(t->linear, at.names) >= 0;
     case TermKind::Zero: return value_of(t->linear, at.names) == 0;
-    case TermKind::Less: return a[0] < a[1];
-    case TermKind::Same: return a[0] == a[1];
+    case TermKind::Less:
+    case TermKind::Same:
+      if (a[0] != a[1]) at.kept(a[0] - a[1]);
+      return t->kind == TermKind::Less ? a[0] < a[1] : a[0] == a[1];
     case TermKind::Not: return a[0] == 0;
     case TermKind::And: {
       bool out = true;

@@ -143,10 +143,12 @@ const Pair kEqual[] = {
      "(sum (k) ((>= {1*k 0}) (>= {1*u -1*k 0})) (* (exp (+ " DOT
      " (* -1 (value 1 {1*u 0})))) (cell v {1*k 0} {1*j 0})))"},
     {"set_in_denominator", "(>= {1*n -1})",
-     "(* " X_I " (^ (+ (exp (cell x {0})) (sum (k) ((>= {1*k -1}) (>= {-1*k 1*n -1})) (exp " X_K "))) -1/2))",
+     "(* " X_I " (^ (+ (exp (cell x {0})) (sum (k) ((>= {1*k -1}) (>= {-1*k 1*n -1})) (exp " X_K
+     "))) -1/2))",
      "(* " X_I " (^ " SUM_N("(exp " X_K ")") " -1/2))"},
     {"reciprocal_of_a_sum_in_parts", "(>= {1*n -1})",
-     "(* (exp (* -1 " X_I ")) (^ (+ (exp (+ (cell x {0}) (* -1 " X_I "))) (sum (k) ((>= {1*k -1}) (>= {-1*k 1*n -1})) (exp (+ " X_K " (* -1 " X_I "))))) -1))",
+     "(* (exp (* -1 " X_I ")) (^ (+ (exp (+ (cell x {0}) (* -1 " X_I
+     "))) (sum (k) ((>= {1*k -1}) (>= {-1*k 1*n -1})) (exp (+ " X_K " (* -1 " X_I "))))) -1))",
      "(^ " SUM_N("(exp " X_K ")") " -1)"},
     {"set_in_exponent", "(>= {1*n -1})",
      "(* " Y_I " (exp (+ (cell x {0}) (sum (k) ((>= {1*k -1}) (>= {-1*k 1*n -1})) " X_K "))))",
@@ -358,7 +360,7 @@ class TermTest : public testing::Test {
       }
       if (!contains(where, at.names)) continue;
       const double x = value_of(a, at), y = value_of(b, at);
-      if (!alike(x, y)) return std::to_string(x) + " and " + std::to_string(y);
+      if (!at.lost && !alike(x, y)) return std::to_string(x) + " and " + std::to_string(y);
     }
     return std::nullopt;
   }
