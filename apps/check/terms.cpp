@@ -1,39 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Terms as they are made: exact numbers, one node for equal terms, substitution.
+#include "apps/check/terms.h"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
-
-#include "apps/check/terms_parts.h"
 
 namespace tilewright::checker {
 
 namespace {
 
+using K = TermKind;
+
 constexpr Wide kMost = static_cast<Wide>(1) << 126;
 
-Wide checked(bool over, Wide value) {
+Wide checked(Wide value, bool over = false) {
   if (over || value > kMost || value < -kMost) throw Refused("a number leaves 127 bits");
   return value;
 }
 Wide product(Wide a, Wide b) {
   Wide out = 0;
   const bool over = __builtin_mul_overflow(a, b, &out);
-  return checked(over, out);
-}
-Wide sum(Wide a, Wide b) { return checked(false, a + b); }  // both are within kMost
-
-void collect(const Linear& linear, std::set<std::string>& out) {
-  for (const auto& [atom, coefficient] : linear.terms())
-    atom.floor ? collect(atom.floor->numerator, out) : void(out.insert(atom.name));
-}
-
-Conjunction substituted(const Conjunction& set, const std::map<std::string, Linear>& values) {
-  Conjunction out;
-  for (const Linear& e : set.equal) out.equal.push_back(e.substituted(values));
-  for (const Linear& e : set.at_least) out.at_least.push_back(e.substituted(values));
-  return out;
+  return checked(out, over);
 }
 
 const Linear& sound(const Linear& linear) {
@@ -45,8 +34,7 @@ void tidy(std::vector<Linear>& list, bool equality) {
   std::erase_if(list, [&](const Linear& e) {
     return sound(e).terms().empty() && (equality ? e.constant() == 0 : e.constant() >= 0);
   });
-  const auto less = [](const Linear& a, const Linear& b) { return a.text() < b.text(); };
-  std::sort(list.begin(), list.end(), less);
+  std::sort(list.begin(), list.end(), [](auto& a, auto& b) { return a.text() < b.text(); });
   list.erase(std::unique(list.begin(), list.end()), list.end());
 }
 
@@ -57,11 +45,11 @@ Rational::Rational(Wide numerator, Wide denominator) : over(numerator), under(de
   while (b != 0) a = std::exchange(b, a % b);
   if (under == 0) throw Refused("a number divided by 0");
   if (under < 0) a = -a;
-  over = checked(false, over / a);
-  under = checked(false, under / a);
+  over = checked(over / a);
+  under = checked(under / a);
 }
 Rational operator+(const Rational& a, const Rational& b) {
-  return {sum(product(a.over, b.under), product(b.over, a.under)), product(a.under, b.under)};
+  return {checked(product(a.over, b.under) + product(b.over, a.under)), product(a.under, b.under)};
 }
 Rational operator*(const Rational& a, const Rational& b) {
   const Rational x(a.over, b.under), y(b.over, a.under);
@@ -71,106 +59,143 @@ bool operator<(const Rational& a, const Rational& b) {
   return product(a.over, b.under) < product(b.over, a.under);
 }
 
-bool is_fold(TermKind kind) { return kind >= TermKind::SumOver; }
+bool is_fold(TermKind kind) { return kind >= K::SumOver; }
+
+std::set<std::string> names_in(const Linear& linear) {
+  std::set<std::string> out;
+  for (const auto& [atom, coefficient] : linear.terms())
+    atom.floor ? out.merge(names_in(atom.floor->numerator)) : void(out.insert(atom.name));
+  return out;
+}
+
+bool mentions(const std::set<std::string>& free, const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(), [&](auto& name) { return free.contains(name); });
+}
 
 std::optional<Linear> linear_of(Term term) {
-  if (term->kind == TermKind::Index) return term->linear;
-  if (term->kind != TermKind::Number || !term->number.is_whole() ||
-      term->number.over != static_cast<Int>(term->number.over))
-    return std::nullopt;
-  return Linear(static_cast<Int>(term->number.over));
+  if (term->kind == K::Index) return term->linear;
+  const Int whole = static_cast<Int>(term->number.over);
+  const bool fits = term->number == Rational(whole);
+  return term->kind == K::Number && fits ? std::optional<Linear>(whole) : std::nullopt;
 }
 
-bool mentions(Term term, const std::vector<std::string>& names) {
-  return std::any_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return term->free.contains(name); });
-}
-bool mentions(const Linear& linear, const std::vector<std::string>& names) {
-  std::set<std::string> used;
-  collect(linear, used);
-  return std::any_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return used.contains(name); });
-}
-
-std::vector<Conjunction> opposite(const Linear& linear, bool equality) {
-  const Conjunction below{{}, {linear * -1 - Linear(1)}};
-  if (!equality) return {below};
-  return {below, Conjunction{{}, {linear - Linear(1)}}};
+std::optional<Linear> solved(const Linear& linear, const std::string& name,
+                             const std::vector<std::string>& unknown) {
+  const auto it = linear.terms().find({name, nullptr});
+  if (it == linear.terms().end() || (it->second != 1 && it->second != -1)) return std::nullopt;
+  const Linear out = (Linear::symbol(name) * it->second - linear) * it->second;
+  const std::set<std::string> used = names_in(out);
+  if (out.broken() || used.contains(name) || mentions(used, unknown)) return std::nullopt;
+  return out;
 }
 
-void Terms::Impl::spend(std::size_t more) {
-  work += more;
-  if (work > limit) throw Refused("terms need too much work");
+Conjunction joined(Conjunction a, const Conjunction& b) {
+  a.equal.insert(a.equal.end(), b.equal.begin(), b.equal.end());
+  a.at_least.insert(a.at_least.end(), b.at_least.begin(), b.at_least.end());
+  return a;
 }
 
-Term Terms::Impl::make(Node node) {
+Conjunction substituted(const Conjunction& set, const Values& values) {
+  Conjunction out = set;
+  for (Linear& e : out.equal) e = e.substituted(values);
+  for (Linear& e : out.at_least) e = e.substituted(values);
+  return out;
+}
+
+std::vector<Conjunction> outside(const Conjunction& set) {
+  std::vector<Conjunction> out;
+  Conjunction before;
+  for (const Linear& e : set.equal) {
+    out.push_back(joined(before, {{}, {e * -1 - Linear(1)}}));
+    out.push_back(joined(before, {{}, {e - Linear(1)}}));
+    before.equal.push_back(e);
+  }
+  for (const Linear& e : set.at_least) {
+    out.push_back(joined(before, {{}, {e * -1 - Linear(1)}}));
+    before.at_least.push_back(e);
+  }
+  return out;
+}
+
+std::optional<std::vector<Conjunction>> cases(Term c, bool value) {
+  if (c->kind == K::Not) return cases(c->args[0], !value);
+  if (c->kind != K::Zero && c->kind != K::AtLeast) return std::nullopt;
+  Conjunction out;
+  (c->kind == K::Zero ? out.equal : out.at_least).push_back(c->linear);
+  return value ? std::vector{out} : outside(out);
+}
+
+void Terms::spend(std::size_t more) {
+  work_ += more;
+  if (work_ > limit_) throw Refused("terms need too much work");
+}
+
+Term Terms::make(Node node) {
   spend();
   tidy(node.domain.equal, true);
   tidy(node.domain.at_least, false);
   std::string key;
-  const auto part = [&](const std::string& text) { key += std::to_string(text.size()) + ":" + text; };
-  const auto wide = [&](Wide value) {
-    for (int i = 0; i < 128; i += 32) key += std::to_string(static_cast<std::uint32_t>(value >> i)) + ",";
+  const auto part = [&](const std::string& text) {
+    key += std::to_string(text.size()) + ":" + text;
   };
-  key += std::to_string(static_cast<int>(node.kind)) + " " + std::to_string(node.id) + " ";
+  const auto list = [&](const std::vector<Linear>& each) {
+    key += std::to_string(each.size()) + "|";
+    for (const Linear& e : each) part(e.text());
+  };
+  for (const Int n :
+       {static_cast<Int>(node.kind), Int{node.id}, Int(node.bound.size()),
+        static_cast<Int>(node.number.over >> 64), static_cast<Int>(node.number.over),
+        static_cast<Int>(node.number.under >> 64), static_cast<Int>(node.number.under)})
+    key += std::to_string(n) + " ";
   part(node.type ? std::string(node.type->text) : "");
   part(node.name);
-  wide(node.number.over);
-  wide(node.number.under);
-  part(sound(node.linear).text());
+  list({sound(node.linear)});
+  list(node.domain.equal);
+  list(node.domain.at_least);
   for (Term arg : node.args) key += std::to_string(arg->order) + " ";
-  key += "|" + std::to_string(node.bound.size());
-  for (const Linear& e : node.domain.equal) part(e.text());
-  key += "|";
-  for (const Linear& e : node.domain.at_least) part(e.text());
-  const auto [it, is_new] = by_text.emplace(std::move(key), nullptr);
+  const auto [it, is_new] = by_text_.emplace(std::move(key), nullptr);
   if (!is_new) return it->second;
-  collect(node.linear, node.free);
-  for (const auto* list : {&node.domain.equal, &node.domain.at_least})
-    for (const Linear& e : *list) collect(e, node.free);
+  node.free = names_in(node.linear);
+  for (const Linear& e : joined({{}, node.domain.equal}, {{}, node.domain.at_least}).at_least)
+    node.free.merge(names_in(e));
+  node.height = is_fold(node.kind);
   for (Term arg : node.args) {
-    node.height = std::max(node.height, arg->height);
+    node.height = std::max(node.height, arg->height + is_fold(node.kind));
     node.free.insert(arg->free.begin(), arg->free.end());
   }
   for (const std::string& name : node.bound) node.free.erase(name);
-  if (is_fold(node.kind)) ++node.height;
   if (node.height > 64) throw Refused("folds too deep");
-  node.order = nodes.size();
-  return it->second = &nodes.emplace_back(std::move(node));
+  node.order = nodes_.size();
+  return it->second = &nodes_.emplace_back(std::move(node));
 }
 
-Term Terms::Impl::rebuilt(Term term, const std::vector<Term>& args) {
+Term Terms::rebuilt(Term term, std::vector<Term> args) {
   if (args == term->args) return term;
   Node node = *term;
-  node.args = args;
-  node.free.clear();
-  node.height = 0;
+  node.args = std::move(args);
   return make(std::move(node));
 }
 
 // Values have no bound names, and those of inner folds are others: nothing is captured.
-Term Terms::Impl::substituted(Term term, const std::map<std::string, Linear>& values) {
+Term Terms::substituted(Term term, const Values& values) {
   std::map<Term, Term> done;
   const std::function<Term(Term)> visit = [&](Term t) -> Term {
     if (std::none_of(values.begin(), values.end(),
-                     [&](const auto& one) { return t->free.contains(one.first); }))
+                     [&](auto& v) { return t->free.contains(v.first); }))
       return t;
     if (const auto it = done.find(t); it != done.end()) return it->second;
     Node node = *t;
     node.linear = t->linear.substituted(values);
     node.domain = checker::substituted(t->domain, values);
     for (Term& arg : node.args) arg = visit(arg);
-    node.free.clear();
-    node.height = 0;
-    if (t->kind == TermKind::Index) return done[t] = terms.index(node.linear);
-    return done[t] = make(std::move(node));
+    return done[t] = t->kind == K::Index ? index(node.linear) : make(std::move(node));
   };
   return visit(term);
 }
 
-Opened Terms::Impl::open(Term fold, const std::string& prefix) {
+Opened Terms::open(Term fold, const std::string& prefix) {
   Opened out;
-  std::map<std::string, Linear> values;
+  Values values;
   for (std::size_t i = 0; i < fold->bound.size(); ++i) {
     out.names.push_back(prefix + "." + std::to_string(i));
     values.emplace(fold->bound[i], Linear::symbol(out.names.back()));
@@ -180,14 +205,11 @@ Opened Terms::Impl::open(Term fold, const std::string& prefix) {
   return out;
 }
 
-Term Terms::Impl::closed(Term like, const Opened& parts) {
-  Node node;
-  node.kind = like->kind;
-  node.name = like->name;
-  node.type = like->type;
+Term Terms::closed(Term like, const Opened& parts) {
+  Node node(like->kind, {}, 0, like->type, like->name);
   int height = 1;
   for (Term arg : parts.args) height = std::max(height, arg->height + 1);
-  std::map<std::string, Linear> values;
+  Values values;
   for (std::size_t i = 0; i < parts.names.size(); ++i) {
     node.bound.push_back("@" + std::to_string(height) + "." + std::to_string(i));
     values.emplace(parts.names[i], Linear::symbol(node.bound.back()));
@@ -198,191 +220,102 @@ Term Terms::Impl::closed(Term like, const Opened& parts) {
   return make(std::move(node));
 }
 
-Term Terms::Impl::negated(Term c) {
-  if (c->kind == TermKind::Not) return c->args[0];
-  if (c->kind == TermKind::AtLeast) return terms.condition(c->linear * -1 - Linear(1), false);
-  return terms.apply(TermKind::Not, {c});
-}
-
-std::optional<std::vector<Conjunction>> Terms::Impl::cases(Term c, bool value) {
-  if (c->kind == TermKind::Not) return cases(c->args[0], !value);
-  const bool equality = c->kind == TermKind::Zero;
-  if (!equality && c->kind != TermKind::AtLeast) return std::nullopt;
-  if (!value) return opposite(c->linear, equality);
-  Conjunction out;
-  (equality ? out.equal : out.at_least).push_back(c->linear);
-  return std::vector{out};
-}
-
-Terms::Terms(Meaning& meaning, std::size_t limit)
-    : impl_(std::make_shared<Impl>(*this, meaning, limit)) {}
-
-Term Terms::number(const Rational& value) {
-  Node node;
-  node.number = value;
-  return impl_->make(std::move(node));
-}
+Term Terms::number(const Rational& value) { return make(Node(K::Number, {}, value)); }
 
 Term Terms::real(double value) {
   if (std::isnan(value)) throw Refused("a constant that is no number");
-  if (std::isinf(value)) {
-    Node node;
-    node.kind = TermKind::Infinity;
-    node.number = value < 0 ? -1 : 1;
-    return impl_->make(std::move(node));
-  }
+  if (std::isinf(value)) return make(Node(K::Infinity, {}, value < 0 ? -1 : 1));
   int exponent = 0;
   Wide mantissa = static_cast<Wide>(std::ldexp(std::frexp(value, &exponent), 53));
   for (exponent -= 53; mantissa != 0 && mantissa % 2 == 0; ++exponent) mantissa /= 2;
-  if (mantissa == 0) exponent = 0;
-  const int size = exponent < 0 ? -exponent : exponent;
-  if (size > 70)  // exact, though not as a fraction of 127 bits
-    return apply(TermKind::Product, {number(mantissa), power(number(2), exponent)});
-  const Wide scale = static_cast<Wide>(1) << size;
-  return number(exponent < 0 ? Rational(mantissa, scale) : Rational(mantissa) * scale);
+  if (mantissa == 0) return number(0);
+  if (std::abs(exponent) > 70)  // exact, though not as a fraction of 127 bits
+    return apply(K::Product, {number(mantissa), power(number(2), exponent)});
+  const Rational scale = static_cast<Wide>(1) << std::abs(exponent);
+  return number(exponent < 0 ? Rational(mantissa, scale.over) : Rational(mantissa) * scale);
 }
 
 Term Terms::index(const Linear& value) {
   if (value.terms().empty()) return number(sound(value).constant());
-  Node node;
-  node.kind = TermKind::Index;
-  node.linear = value;
-  return impl_->make(std::move(node));
+  return make(Node(K::Index, {}, 0, nullptr, {}, value));
 }
 
 Term Terms::cell(Name tensor, std::vector<Term> indices) {
-  Node node;
-  node.kind = TermKind::Cell;
-  node.name = tensor;
-  node.type = impl_->meaning.cell_type(tensor);
-  node.args = std::move(indices);
-  return impl_->make(std::move(node));
+  return make(
+      Node(K::Cell, std::move(indices), 0, meaning_.cell_type(tensor), std::string(tensor)));
 }
 
 Term Terms::value(int statement, const std::vector<Linear>& instance) {
-  Node node;
-  node.kind = TermKind::Value;
+  Node node(K::Value, {}, 0, meaning_.value_type(statement));
   node.id = statement;
-  node.type = impl_->meaning.value_type(statement);
   for (const Linear& each : instance) node.args.push_back(index(each));
-  return impl_->make(std::move(node));
+  return make(std::move(node));
 }
 
 Term Terms::call(std::string name, std::vector<Term> args, Type type) {
-  Node node;
-  node.kind = TermKind::Call;
-  node.name = std::move(name);
-  node.type = type;
-  node.args = std::move(args);
-  return impl_->make(std::move(node));
+  return make(Node(K::Call, std::move(args), 0, type, std::move(name)));
 }
 
 Term Terms::apply(TermKind kind, std::vector<Term> args) {
-  const std::size_t few = kind == TermKind::Select                             ? 3
-                          : kind == TermKind::Less || kind == TermKind::Same ? 2
-                                                                             : 1;
-  const bool any = kind == TermKind::Sum || kind == TermKind::Product || kind == TermKind::Max ||
-                   kind == TermKind::And;
+  const bool any = kind == K::Sum || kind == K::Product || kind == K::Max || kind == K::And;
+  const std::size_t few = kind == K::Select ? 3 : kind == K::Less || kind == K::Same ? 2 : 1;
   if (args.empty() || (!any && args.size() != few)) throw Refused("too few or many operands");
-  if (kind == TermKind::Sum || kind == TermKind::Product) {
-    std::optional<Linear> value = linear_of(args[0]);
-    for (std::size_t i = 1; value && i < args.size(); ++i) {
-      const std::optional<Linear> next = linear_of(args[i]);
-      if (!next)
-        value.reset();
-      else if (kind == TermKind::Sum)
-        value = *value + *next;
-      else if (next->terms().empty() || value->terms().empty())
-        value = next->terms().empty() ? *value * next->constant() : *next * value->constant();
-      else
-        value.reset();
-    }
-    if (value && !value->broken()) return index(*value);
+  std::optional<Linear> value;
+  if (kind == K::Sum || kind == K::Product) value = linear_of(args[0]);
+  for (std::size_t i = 1; value && i < args.size(); ++i) {
+    const std::optional<Linear> next = linear_of(args[i]);
+    if (next && kind == K::Sum)
+      value = *value + *next;
+    else if (next && next->terms().empty())
+      value = *value * next->constant();
+    else if (next && value->terms().empty())
+      value = *next * value->constant();
+    else
+      value.reset();
   }
-  Node node;
-  node.kind = kind;
-  node.args = std::move(args);
-  return impl_->make(std::move(node));
+  if (value && !value->broken()) return index(*value);
+  return make(Node(kind, std::move(args)));
 }
 
 Term Terms::power(Term base, const Rational& exponent) {
-  Node node;
-  node.kind = TermKind::Power;
-  node.number = exponent;
-  node.args = {base};
-  return impl_->make(std::move(node));
+  return make(Node(K::Power, {base}, exponent));
 }
 
 Term Terms::wrap(Type type, Term arg) {
   if (!type || !type->is_integer()) throw Refused("no integers of this type");
-  Node node;
-  node.kind = TermKind::Wrap;
-  node.type = type;
-  node.args = {arg};
-  return impl_->make(std::move(node));
+  return make(Node(K::Wrap, {arg}, 0, type));
 }
 
 Term Terms::condition(const Linear& linear, bool equality) {
   if (sound(linear).terms().empty())
     return number(equality ? linear.constant() == 0 : linear.constant() >= 0);
-  Node node;
-  node.kind = equality ? TermKind::Zero : TermKind::AtLeast;
-  node.linear = linear;
-  return impl_->make(std::move(node));
+  return make(Node(equality ? K::Zero : K::AtLeast, {}, 0, nullptr, {}, linear));
 }
 
 Term Terms::fold(TermKind kind, std::vector<std::string> bound, const Conjunction& domain,
                  std::vector<Term> args, std::string name, Type type) {
-  if (!is_fold(kind) || args.empty() || (kind != TermKind::Fold && args.size() != 1))
+  if (!is_fold(kind) || args.empty() || (kind != K::Fold && args.size() != 1))
     throw Refused("a fold of nothing");
-  Node like;
-  like.kind = kind;
-  like.name = std::move(name);
-  like.type = type;
-  return impl_->closed(&like, {std::move(bound), domain, std::move(args)});
-}
-
-Term Terms::substituted(Term term, const std::map<std::string, Linear>& values) {
-  return impl_->substituted(term, values);
+  const Node like(kind, {}, 0, type, std::move(name));
+  return closed(&like, {std::move(bound), domain, std::move(args)});
 }
 
 Term Terms::replaced(Term term, const std::function<Term(Term)>& with) {
   std::map<Term, Term> done;
   const std::function<Term(Term)> visit = [&](Term t) -> Term {
     if (const auto it = done.find(t); it != done.end()) return it->second;
-    if (t->kind == TermKind::Cell || t->kind == TermKind::Value)
+    if (t->kind == K::Cell || t->kind == K::Value)
       if (const Term other = with(t)) return done[t] = other;
     if (is_fold(t->kind)) {
-      Opened parts = impl_->open(t, "%u" + std::to_string(impl_->num_opened++));
+      Opened parts = open(t, "%u" + std::to_string(num_opened_++));
       for (Term& arg : parts.args) arg = visit(arg);
-      return done[t] = impl_->closed(t, parts);
+      return done[t] = closed(t, parts);
     }
     std::vector<Term> args = t->args;
     for (Term& arg : args) arg = visit(arg);
-    return done[t] = impl_->rebuilt(t, args);
+    return done[t] = rebuilt(t, std::move(args));
   };
   return visit(term);
-}
-
-void Terms::leaves(Term term, const Conjunction& where,
-                   const std::function<void(Term, const Conjunction&)>& seen) {
-  impl_->spend();
-  if (term->kind == TermKind::Cell || term->kind == TermKind::Value) seen(term, where);
-  if (term->kind == TermKind::Select) {
-    leaves(term->args[0], where, seen);
-    for (const int arm : {1, 2}) {
-      const auto cases = impl_->cases(term->args[0], arm == 1);
-      for (const Conjunction& one : cases.value_or(std::vector{Conjunction()}))
-        leaves(term->args[static_cast<std::size_t>(arm)], Impl::joined(where, one), seen);
-    }
-    return;
-  }
-  if (!is_fold(term->kind)) {
-    for (Term arg : term->args) leaves(arg, where, seen);
-    return;
-  }
-  const Opened parts = impl_->open(term, "%u" + std::to_string(impl_->num_opened++));
-  for (Term arg : parts.args) leaves(arg, Impl::joined(where, parts.domain), seen);
 }
 
 }  // namespace tilewright::checker

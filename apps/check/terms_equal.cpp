@@ -5,7 +5,7 @@
 // the other.
 #include <algorithm>
 
-#include "apps/check/terms_parts.h"
+#include "apps/check/terms.h"
 
 namespace tilewright::checker {
 
@@ -21,7 +21,7 @@ std::vector<Term> leaves_of(Term root, const std::vector<std::string>* names) {
   std::vector<Term> out;
   std::set<Term> seen;
   const std::function<void(Term)> visit = [&](Term t) {
-    if (!seen.insert(t).second || (names && !mentions(t, *names))) return;
+    if (!seen.insert(t).second || (names && !mentions(t->free, *names))) return;
     if (t->kind == K::Cell || t->kind == K::Value) out.push_back(t);
     for (Term arg : t->args) visit(arg);
   };
@@ -31,63 +31,56 @@ std::vector<Term> leaves_of(Term root, const std::vector<std::string>* names) {
 
 }  // namespace
 
-// Greedy, since parts that are the same are so in every pairing.
-bool Terms::Impl::same_factors(const Key& a, const Key& b, At here) {
-  if (a.size() != b.size()) return false;
-  Key left = b;
-  return std::all_of(a.begin(), a.end(), [&](const auto& one) {
-    const auto found = std::find_if(left.begin(), left.end(), [&](const auto& other) {
-      return one.second == other.second && same(one.first, other.first, here);
-    });
-    if (found == left.end()) return false;
-    left.erase(found);
-    return true;
-  });
-}
-
-bool Terms::Impl::same(Term a, Term b, At here) {
+bool Terms::same(Term a, Term b, At here) {
   if (a == b) return true;
   const auto key = std::tuple(a, b, here.id);
-  if (const auto it = sames.find(key); it != sames.end()) return it->second;
+  if (const auto it = sames_.find(key); it != sames_.end()) return it->second;
   spend();
-  sames[key] = false;  // should the question come back
-  const Poly x = poly(a), y = poly(b);
-  const auto atom = [](const Poly& p) {
-    return p.infinite == 0 && p.of.size() == 1 && p.of.begin()->second == 1 &&
-                   p.of.begin()->first.size() == 1 && p.of.begin()->first[0].second == 1
-               ? p.of.begin()->first[0].first
-               : nullptr;
-  };
-  if (x.infinite != 0 || y.infinite != 0) return false;
-  bool out = false;
-  const std::optional<Linear> i = linear_of(a), j = linear_of(b);
-  if (i && j)
-    out = holds(*i - *j, true, here);
-  else if (atom(x) && atom(y))
-    out = same_atom(atom(x), atom(y), here);
-  else if (x.of.size() == 1 && y.of.size() == 1)
-    out = x.of.begin()->second == y.of.begin()->second &&
-          same_factors(x.of.begin()->first, y.of.begin()->first, here);
-  if (!out) {
-    std::vector<Use> left;
-    for (const Poly* side : {&x, &y})
-      for (const auto& [factors, weight] : side->of) {
-        const auto& other = side == &x ? y.of : x.of;
-        const auto twin = other.find(factors);
-        if (twin != other.end() && twin->second == weight) continue;
-        std::optional<Use> one = use(factors, weight, side == &x, here);
-        if (!one) return false;
-        left.push_back(std::move(*one));
-      }
-    out = matched(std::move(left), true, here);
-  }
-  return sames[key] = out;
+  sames_[key] = false;  // should the question come back
+  const bool out = same_parts(a, b, here);
+  return sames_[key] = out;
 }
 
-bool Terms::Impl::same_atom(Term a, Term b, At here) {
-  const bool maxima = (a->kind == K::Max || a->kind == K::MaxOver) &&
-                      (b->kind == K::Max || b->kind == K::MaxOver);
-  if (maxima) {
+bool Terms::same_parts(Term a, Term b, At here) {
+  const Poly x = poly(a), y = poly(b);
+  if (x.infinite != 0 || y.infinite != 0) return false;
+  const std::optional<Linear> i = linear_of(a), j = linear_of(b);
+  if (i && j) return holds(*i - *j, true, here);
+  if (x.of.size() == 1 && y.of.size() == 1 && x.of.begin()->second == y.of.begin()->second) {
+    const Key &p = x.of.begin()->first, &q = y.of.begin()->first;
+    const bool atoms = p.size() == 1 && q.size() == 1 && p[0].second == 1 && q[0].second == 1;
+    if (atoms ? same_atom(p[0].first, q[0].first, here) : same_factors(p, q, here)) return true;
+  }
+  return same_sums(x, y, here);
+}
+
+// Greedy: what is the same as two others makes those the same.
+bool Terms::same_factors(const Key& a, Key b, At here) {
+  for (const auto& [atom, exponent] : a) {
+    const auto found = std::find_if(b.begin(), b.end(), [&](const auto& other) {
+      return other.second == exponent && same(other.first, atom, here);
+    });
+    if (found == b.end()) return false;
+    b.erase(found);
+  }
+  return b.empty();
+}
+
+bool Terms::same_sums(const Poly& a, const Poly& b, At here) {
+  std::vector<Use> uses;
+  for (const Poly* side : {&a, &b})
+    for (const auto& [factors, weight] : side->of) {
+      const auto& other = side == &a ? b.of : a.of;
+      const auto twin = other.find(factors);
+      if (twin == other.end() || !(twin->second == weight))
+        uses.push_back(use(factors, weight, side == &a, here));
+    }
+  return matched(std::move(uses), true, here);
+}
+
+bool Terms::same_atom(Term a, Term b, At here) {
+  const auto is_maximum = [](Term t) { return t->kind == K::Max || t->kind == K::MaxOver; };
+  if (is_maximum(a) && is_maximum(b)) {
     std::vector<Use> uses;
     return uses_of_maximum(a, true, here, uses) && uses_of_maximum(b, false, here, uses) &&
            matched(std::move(uses), false, here);
@@ -96,74 +89,58 @@ bool Terms::Impl::same_atom(Term a, Term b, At here) {
       !(a->number == b->number) || a->args.size() != b->args.size() || !(a->linear == b->linear) ||
       a->bound.size() != b->bound.size() || a->kind == K::SumOver)
     return false;
-  if (a->kind == K::Fold) {
-    const std::string prefix = "%" + std::to_string(here.level);
-    Use x{open(a, prefix), 1, true}, y{open(b, prefix), 1, false};
-    At inside = within(here, x.fold.domain, 1);
-    for (std::size_t i = 0; i < a->args.size(); ++i)
-      if (!same(x.fold.args[i], y.fold.args[i], inside)) return false;
-    return balanced(here.where, {x, y}, 0, 0);
-  }
-  for (std::size_t i = 0; i < a->args.size(); ++i)
-    if (!same(a->args[i], b->args[i], here)) return false;
-  return true;
+  const Opened x = open(a, here), y = open(b, here);
+  At within = inside(here, x);
+  for (std::size_t i = 0; i < x.args.size(); ++i)
+    if (!same(x.args[i], y.args[i], within)) return false;
+  return a->kind != K::Fold || balanced(here.where, {{x, 1, true}, {y, 1, false}}, 0, 0);
 }
 
 // A product, with one of its sums taken apart.
-std::optional<Terms::Impl::Use> Terms::Impl::use(const Key& key, const Rational& weight, bool left,
-                                                 At here) {
-  Use out{{{}, {}, {term({{{key, 1}}, 0})}}, weight, left};
+Terms::Use Terms::use(const Key& key, const Rational& weight, bool left, At here) {
   for (std::size_t i = 0; i < key.size(); ++i) {
     if (key[i].first->kind != K::SumOver || !(key[i].second == 1)) continue;
     Key others = key;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
     if (!(of_product(others, here) & kFinite)) continue;
-    Opened fold = open(key[i].first, "%" + std::to_string(here.level));
-    At inside = within(here, fold.domain, 1);
-    Poly body = poly(normal(fold.args[0], inside));
-    Poly factor;
-    factor.of.emplace(others, 1);
-    body = multiply(factor, body, inside);
+    Opened fold = open(key[i].first, here);
+    At within = inside(here, fold);
+    Poly body = multiply(product_of(others), poly(normal(fold.args[0], within)), within);
     if (body.of.size() != 1) continue;
-    out.weight = out.weight * body.of.begin()->second;
-    body.of.begin()->second = 1;
-    fold.args = {term(body)};
-    out.fold = std::move(fold);
-    break;
+    const Rational times = body.of.begin()->second;
+    fold.args = {term(product_of(body.of.begin()->first))};
+    return {fold, weight * times, left};
   }
-  return out;
+  return {{{}, {}, {term(product_of(key))}}, weight, left};
 }
 
 // The terms whose greatest it is. What is added to a maximum belongs to each.
-bool Terms::Impl::uses_of_maximum(Term t, bool left, At here, std::vector<Use>& out) {
+bool Terms::uses_of_maximum(Term t, bool left, At here, std::vector<Use>& out) {
   if (t->kind == K::Max)
     return std::all_of(t->args.begin(), t->args.end(),
                        [&](Term arg) { return uses_of_maximum(arg, left, here, out); });
-  const Poly p = poly(t);
-  Poly rest = p;
-  Term fold = nullptr;
-  for (const auto& [key, coefficient] : p.of)
-    if (!fold && coefficient == 1 && key.size() == 1 && key[0].second == 1 &&
-        key[0].first->kind == K::MaxOver) {
-      fold = key[0].first;
-      rest.of.erase(key);
-    }
+  Poly rest = poly(t);
+  const auto fold = std::find_if(rest.of.begin(), rest.of.end(), [](const auto& one) {
+    return one.second == 1 && one.first.size() == 1 && one.first[0].second == 1 &&
+           one.first[0].first->kind == K::MaxOver;
+  });
   Use one{{{}, {}, {t}}, 1, left};
-  if (fold) {
+  if (fold != rest.of.end()) {
+    one.fold = open(fold->first[0].first, here);
+    rest.of.erase(fold);
+    At within = inside(here, one.fold);
     if (!all(rest, kFinite, here)) return false;
-    one.fold = open(fold, "%" + std::to_string(here.level));
-    At inside = within(here, one.fold.domain, 1);
-    one.fold.args = {term(add(rest, poly(normal(one.fold.args[0], inside)), inside))};
+    one.fold.args = {term(add(rest, poly(normal(one.fold.args[0], within)), within))};
   }
   out.push_back(std::move(one));
-  return out.size() <= kMaxUses;
+  return true;
 }
 
 // Takes a use with most variables, and those whose body is its body at some points, until none is left.
-bool Terms::Impl::matched(std::vector<Use> uses, bool counted, At here) {
+bool Terms::matched(std::vector<Use> uses, bool counted, At here) {
   if (uses.size() > kMaxUses) return false;
   while (!uses.empty()) {
-    const Use pattern = *std::max_element(uses.begin(), uses.end(), [](const Use& a, const Use& b) {
+    const Use pattern = *std::max_element(uses.begin(), uses.end(), [](auto& a, auto& b) {
       return a.fold.names.size() < b.fold.names.size();
     });
     std::vector<Use> group;
@@ -172,61 +149,45 @@ bool Terms::Impl::matched(std::vector<Use> uses, bool counted, At here) {
       if (points) group.push_back({{pattern.fold.names, *points, {}}, one.weight, one.left});
       return points.has_value();
     });
-    if (group.empty()) return false;
-    if (!counted) {
-      for (const Use& one : group)
-        if (!covered(joined(here.where, one.fold.domain), group, 0, !one.left)) return false;
-      continue;
-    }
     // Weights of both signs would take infinite values from one another.
     const bool mixed = std::any_of(group.begin(), group.end(), [&](const Use& one) {
       return (one.weight < 0) != (group[0].weight < 0);
     });
-    for (const Use& one : group)
-      if (mixed && !is(pattern.fold.args[0], kFinite, within(here, one.fold.domain, 1)))
-        return false;
-    if (!balanced(here.where, group, 0, 0)) return false;
+    const bool good = std::all_of(group.begin(), group.end(), [&](const Use& one) {
+      if (!counted) return covered(joined(here.where, one.fold.domain), group, 0, !one.left);
+      return !mixed || is(pattern.fold.args[0], kFinite, inside(here, one.fold));
+    });
+    if (group.empty() || !good || (counted && !balanced(here.where, group, 0, 0))) return false;
   }
   return true;
 }
 
 // At every point of the set the weights of both sides are equal.
-bool Terms::Impl::balanced(const Conjunction& set, const std::vector<Use>& uses, std::size_t next,
-                           const Rational& weight) {
+bool Terms::balanced(const Conjunction& set, const std::vector<Use>& uses, std::size_t next,
+                     const Rational& weight) {
   if (next == uses.size()) return weight == 0 || empty(set);
   if (empty(set)) return true;
   const Use& one = uses[next];
   const Rational more = one.left ? one.weight : one.weight * -1;
   if (!balanced(joined(set, one.fold.domain), uses, next + 1, weight + more)) return false;
-  Conjunction before = set;
-  for (const bool equality : {true, false})
-    for (const Linear& e : equality ? one.fold.domain.equal : one.fold.domain.at_least) {
-      for (const Conjunction& outside : opposite(e, equality))
-        if (!balanced(joined(before, outside), uses, next + 1, weight)) return false;
-      (equality ? before.equal : before.at_least).push_back(e);
-    }
+  for (const Conjunction& other : outside(one.fold.domain))
+    if (!balanced(joined(set, other), uses, next + 1, weight)) return false;
   return true;
 }
 
 // Every point of the set is one of a use of that side.
-bool Terms::Impl::covered(const Conjunction& set, const std::vector<Use>& uses, std::size_t next,
-                          bool left) {
+bool Terms::covered(const Conjunction& set, const std::vector<Use>& uses, std::size_t next,
+                    bool left) {
   if (empty(set)) return true;
   while (next < uses.size() && uses[next].left != left) ++next;
   if (next == uses.size()) return false;
-  Conjunction before = set;
-  const Conjunction& domain = uses[next].fold.domain;
-  for (const bool equality : {true, false})
-    for (const Linear& e : equality ? domain.equal : domain.at_least) {
-      for (const Conjunction& outside : opposite(e, equality))
-        if (!covered(joined(before, outside), uses, next + 1, left)) return false;
-      (equality ? before.equal : before.at_least).push_back(e);
-    }
+  for (const Conjunction& other : outside(uses[next].fold.domain))
+    if (!covered(joined(set, other), uses, next + 1, left)) return false;
   return true;
 }
 
 // The points of the pattern's variables at which its body is the other's; each is one point of the other.
-std::optional<Conjunction> Terms::Impl::points_of(const Use& pattern, const Use& other, At here) {
+std::optional<Conjunction> Terms::points_of(const Use& pattern, const Use& other, At here) {
   const std::vector<std::string>& names = pattern.fold.names;
   const std::size_t n = names.size();
   const Term wanted = pattern.fold.args[0], given = other.fold.args[0];
@@ -237,19 +198,16 @@ std::optional<Conjunction> Terms::Impl::points_of(const Use& pattern, const Use&
       std::map<std::string, Linear> values;
       for (std::size_t i = 0; i < n; ++i)
         values.emplace(other.fold.names[i], Linear::symbol(names[order[i]]));
-      Conjunction domain;
-      for (const Linear& e : other.fold.domain.equal) domain.equal.push_back(e.substituted(values));
-      for (const Linear& e : other.fold.domain.at_least)
-        domain.at_least.push_back(e.substituted(values));
-      At inside = within(here, domain, 1);
-      if (same(wanted, normal(substituted(given, values), inside), inside)) return domain;
+      const Conjunction domain = checker::substituted(other.fold.domain, values);
+      At there = inside(here, {names, domain, {}});
+      if (same(wanted, normal(substituted(given, values), there), there)) return domain;
     } while (std::next_permutation(order.begin(), order.end()));
   }
   if (!other.fold.names.empty() || n == 0) return std::nullopt;
   // A single point, where the other's domain allows it.
   At there = within(here, other.fold.domain);
-  const auto found = solve(pattern, leaves_of(wanted, &names), leaves_of(given, nullptr), 0, {},
-                           [&](const std::map<std::string, Linear>& values) {
+  const auto found = solve(names, leaves_of(wanted, &names), leaves_of(given, nullptr), 0, {},
+                           [&](const Values& values) {
                              return same(normal(substituted(wanted, values), there), given, there);
                            });
   if (!found) return std::nullopt;
@@ -259,48 +217,40 @@ std::optional<Conjunction> Terms::Impl::points_of(const Use& pattern, const Use&
 }
 
 // Values of the pattern's variables that make its leaves those that are given. Only a guess: `right` tests it.
-std::optional<std::map<std::string, Linear>> Terms::Impl::solve(
-    const Use& pattern, const std::vector<Term>& wanted, const std::vector<Term>& given,
-    std::size_t next, const std::map<std::string, Linear>& sofar,
-    const std::function<bool(const std::map<std::string, Linear>&)>& right) {
-  if (sofar.size() == pattern.fold.names.size())
-    return right(sofar) ? std::optional(sofar) : std::nullopt;
+std::optional<Values> Terms::solve(const std::vector<std::string>& names,
+                                   const std::vector<Term>& wanted, const std::vector<Term>& given,
+                                   std::size_t next, const Values& sofar,
+                                   const std::function<bool(const Values&)>& right) {
+  if (sofar.size() == names.size()) return right(sofar) ? std::optional(sofar) : std::nullopt;
   if (next == wanted.size()) return std::nullopt;
-  for (Term leaf : given) {
+  const Term leaf = wanted[next];
+  for (Term other : given) {
     spend();
-    if (leaf->kind != wanted[next]->kind || leaf->name != wanted[next]->name ||
-        leaf->id != wanted[next]->id || leaf->args.size() != wanted[next]->args.size())
-      continue;
-    std::map<std::string, Linear> values = sofar;
-    for (std::size_t i = 0; i < leaf->args.size(); ++i) {
-      const auto a = linear_of(wanted[next]->args[i]), b = linear_of(leaf->args[i]);
-      if (!a || !b) continue;
-      const Linear e = a->substituted(values) - *b;
-      for (const std::string& name : pattern.fold.names) {
-        const auto it = e.terms().find({name, nullptr});
-        if (it == e.terms().end() || (it->second != 1 && it->second != -1)) continue;
-        const Linear value = (Linear::symbol(name) * it->second - e) * it->second;
-        if (mentions(value, pattern.fold.names)) continue;
-        values.emplace(name, value);
-        break;
-      }
+    if (other->kind != leaf->kind || other->name != leaf->name || other->id != leaf->id) continue;
+    Values values = sofar;
+    for (std::size_t i = 0; i < std::min(leaf->args.size(), other->args.size()); ++i) {
+      const auto a = linear_of(leaf->args[i]), b = linear_of(other->args[i]);
+      for (const std::string& name : names)
+        if (const auto value =
+                a && b ? solved(a->substituted(values) - *b, name, names) : std::nullopt)
+          values.emplace(name, *value);
     }
     if (values.size() == sofar.size()) continue;
-    if (auto out = solve(pattern, wanted, given, next + 1, values, right)) return out;
+    if (auto out = solve(names, wanted, given, next + 1, values, right)) return out;
   }
-  return solve(pattern, wanted, given, next + 1, sofar, right);
+  return solve(names, wanted, given, next + 1, sofar, right);
 }
 
-Term Terms::Impl::unfolded(Term t, int depth) {
+Term Terms::unfolded(Term t, int depth) {
   if (depth > 64) throw Refused("equations unfold too deep");
-  return terms.replaced(t, [&](Term leaf) -> Term {
-    if (leaf->kind != K::Cell || meaning.is_input(leaf->name)) return nullptr;
-    const Term value = meaning.definition(leaf->name, leaf->args);
+  return replaced(t, [&](Term leaf) -> Term {
+    if (leaf->kind != K::Cell || meaning_.is_input(leaf->name)) return nullptr;
+    const Term value = meaning_.definition(leaf->name, leaf->args);
     return value ? unfolded(value, depth + 1) : nullptr;
   });
 }
 
-bool Terms::Impl::equal(Term a, Term b, const Conjunction& where, bool unfold, int depth) {
+bool Terms::equal(Term a, Term b, const Conjunction& where, bool unfold, int depth) {
   At here = at(where, 0);
   if (empty(where)) return true;
   const Term x = normal(a, here), y = normal(b, here);
@@ -309,34 +259,30 @@ bool Terms::Impl::equal(Term a, Term b, const Conjunction& where, bool unfold, i
   Term condition = undecided(x, here, nullptr);
   if (!condition) condition = undecided(y, here, nullptr);
   if (!condition || depth == kMaxSplits) return false;
-  for (const bool value : {true, false})
-    for (const Conjunction& more : *cases(condition, value))
+  for (const bool value : {true, false}) {
+    const auto all = cases(condition, value);
+    for (const Conjunction& more : *all)
       if (!equal(a, b, joined(where, more), true, depth + 1)) return false;
+  }
   return true;
 }
 
 // Names that an equality determines are written out, so that more terms look alike.
 bool Terms::equal(Term a, Term b, const Conjunction& where) {
   if (a == b) return true;
-  std::vector<Linear> equal = where.equal;
-  for (std::size_t i = 0; i < equal.size(); ++i) {
-    const Linear e = equal[i];
-    for (const auto& [atom, coefficient] : e.terms()) {
-      if (atom.floor || (coefficient != 1 && coefficient != -1)) continue;
-      const Linear value = (Linear::symbol(atom.name) * coefficient - e) * coefficient;
-      if (mentions(value, {atom.name})) continue;
-      const std::map<std::string, Linear> by = {{atom.name, value}};
-      a = substituted(a, by);
-      b = substituted(b, by);
-      for (Linear& other : equal) other = other.substituted(by);
-      break;
-    }
-  }
-  return impl_->equal(a, b, where, false, 0);
+  std::vector<Linear> equalities = where.equal;
+  for (const Linear& e : equalities)
+    for (const std::string& name : names_in(e))
+      if (const std::optional<Linear> value = solved(e, name, {})) {
+        const Values by = {{name, *value}};
+        a = substituted(a, by);
+        b = substituted(b, by);
+        for (Linear& other : equalities) other = other.substituted(by);
+        break;
+      }
+  return equal(a, b, where, false, 0);
 }
 
-bool Terms::finite(Term a, const Conjunction& where) {
-  return impl_->is(a, kFinite, impl_->at(where, 0));
-}
+bool Terms::finite(Term a, const Conjunction& where) { return is(a, kFinite, at(where, 0)); }
 
 }  // namespace tilewright::checker

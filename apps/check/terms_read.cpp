@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "apps/check/terms_parts.h"
+#include "apps/check/terms.h"
 
 namespace tilewright::checker {
 
@@ -24,22 +24,18 @@ class FromExpr {
 
   Term fold(Ref e, std::size_t component) {
     const FoldParts& f = *e->fold;
-    if (f.monoid.empty() || f.update || component >= f.body.size())
-      throw Refused("a recurrence or an update is no term");
+    if (f.monoid.empty() || f.update || f.scan || !f.on_empty.empty() || component >= f.body.size())
+      throw Refused("a recurrence, an update, a scan, or `on_empty`, is no term yet");
     const auto outer = bound_;
     std::vector<std::string> names;
     Conjunction domain;
     for (std::size_t i = 0; i < f.vars.size(); ++i) {
-      const std::string name = "%f" + std::to_string(num_opened_++);
-      if (!f.scan) {
-        if (f.lower.size() > i && f.lower[i])
-          domain.at_least.push_back(Linear::symbol(name) - affine(f.lower[i]));
-        else
-          domain.at_least.push_back(Linear::symbol(name));
-        domain.at_least.push_back(affine(f.upper.at(i)) - Linear::symbol(name) - Linear(1));
-      }
-      bound_[f.vars[i]] = Linear::symbol(name);
-      names.push_back(name);
+      names.push_back("%f" + std::to_string(num_opened_++));
+      const Linear variable = Linear::symbol(names.back());
+      const Linear lower = f.lower.size() > i && f.lower[i] ? affine(f.lower[i]) : Linear(0);
+      domain.at_least.push_back(variable - lower);
+      domain.at_least.push_back(affine(f.upper.at(i)) - variable - Linear(1));
+      bound_[f.vars[i]] = variable;
     }
     const Term out = over(f, component, names, domain);
     bound_ = outer;
@@ -66,7 +62,7 @@ class FromExpr {
     const Type type = f.body[component]->type;
     const Term one = terms_.number(1);
     const Term where = f.where ? read(f.where) : one;
-    const bool simple = !f.scan && f.on_empty.empty() && f.body.size() == 1;
+    const bool simple = f.body.size() == 1;
     if (simple && f.monoid == "sum") {
       const Term body = read(f.body[0]);
       const Term summand =
@@ -82,7 +78,6 @@ class FromExpr {
       const Term most = terms_.fold(K::MaxOver, names, domain, {body});
       return least ? times(most, -1) : most;
     }
-    if (f.scan || !f.on_empty.empty()) throw Refused("a scan, or `on_empty`, is no term yet");
     std::vector<Term> args = {where};
     for (Ref body : f.body) args.push_back(read(body));
     const std::string field = component ? "." + std::to_string(component) : "";
@@ -92,9 +87,7 @@ class FromExpr {
   Term times(Term a, Int by) { return terms_.apply(K::Product, {terms_.number(by), a}); }
   Term plus(Term a, Term b) { return terms_.apply(K::Sum, {a, b}); }
   Term negation(Term a) { return terms_.apply(K::Not, {a}); }
-  Term either(Term a, Term b) {
-    return negation(terms_.apply(K::And, {negation(a), negation(b)}));
-  }
+  Term either(Term a, Term b) { return negation(terms_.apply(K::And, {negation(a), negation(b)})); }
 
   Term make(Ref e) {
     switch (e->kind) {
@@ -211,14 +204,14 @@ class FromExpr {
 };
 
 constexpr std::pair<Name, TermKind> kWords[] = {
-    {"+", K::Sum},         {"*", K::Product}, {"^", K::Power},       {"exp", K::Exp},
-    {"log", K::Log},       {"floor", K::Floor}, {"max", K::Max},     {"select", K::Select},
-    {">=", K::AtLeast},    {"=", K::Zero},    {"<", K::Less},        {"==", K::Same},
-    {"!", K::Not},         {"&", K::And},     {"sum", K::SumOver},   {"maximum", K::MaxOver},
-    {"fold", K::Fold},     {"cell", K::Cell}, {"value", K::Value},   {"call", K::Call},
+    {"+", K::Sum},      {"*", K::Product},   {"^", K::Power},     {"exp", K::Exp},
+    {"log", K::Log},    {"floor", K::Floor}, {"max", K::Max},     {"select", K::Select},
+    {">=", K::AtLeast}, {"=", K::Zero},      {"<", K::Less},      {"==", K::Same},
+    {"!", K::Not},      {"&", K::And},       {"sum", K::SumOver}, {"maximum", K::MaxOver},
+    {"fold", K::Fold},  {"cell", K::Cell},   {"value", K::Value}, {"call", K::Call},
     {"wrap", K::Wrap}};
 
-// Blanks separate words; parentheses and braces are words too.
+// Words are parentheses, index terms in braces, and what stands between blanks.
 class TextReader {
  public:
   TextReader(Terms& terms, Name text, std::size_t& num_opened)
@@ -226,177 +219,165 @@ class TextReader {
 
   Term whole() {
     const Term out = term();
-    if (!word().empty()) refuse();
-    return out;
+    return peek().empty() ? out : refuse();
   }
 
  private:
-  [[noreturn]] void refuse() const {
+  [[noreturn]] Term refuse() const {
     throw Refused("a term that cannot be read, before `" + std::string(rest_.substr(0, 40)) + "`");
   }
-  Name peek() const {
-    const std::size_t from = rest_.find_first_not_of(' ');
-    if (from == Name::npos) return {};
-    std::size_t to = from + 1;
-    if (rest_[from] == '{') to = std::min(rest_.size(), rest_.find('}', from) + 1);
-    else if (rest_[from] != '(' && rest_[from] != ')')
-      to = std::min(rest_.size(), rest_.find_first_of(" (){}", from));
-    return rest_.substr(from, to - from);
+  Name peek() {
+    rest_.remove_prefix(std::min(rest_.size(), rest_.find_first_not_of(' ')));
+    if (rest_.empty() || rest_[0] == '(' || rest_[0] == ')') return rest_.substr(0, 1);
+    return rest_.substr(0, rest_[0] == '{' ? rest_.find('}') + 1 : rest_.find_first_of(" (){}"));
   }
   Name word() {
     const Name out = peek();
-    rest_.remove_prefix(out.empty() ? rest_.size()
-                                    : static_cast<std::size_t>(out.end() - rest_.begin()));
+    if (out.empty()) refuse();
+    rest_.remove_prefix(out.size());
     return out;
   }
-  void expect(Name text) {
-    if (word() != text) refuse();
+  bool accept(Name text) {
+    if (peek() != text) return false;
+    word();
+    return true;
   }
-  Int integer(Name text) const {
-    Int out = 0;
-    const auto end = std::from_chars(text.data(), text.data() + text.size(), out);
-    if (end.ec != std::errc() || end.ptr != text.data() + text.size()) refuse();
+  void expect(Name text) { accept(text) ? nullptr : refuse(); }
+  Wide number(Name& text) const {  // from the start of the text
+    const bool negative = !text.empty() && text[0] == '-';
+    const std::size_t end = std::min(text.size(), text.find_first_not_of("0123456789", negative));
+    if (end == std::size_t{negative} || end > 37) refuse();
+    Wide out = 0;
+    for (std::size_t i = negative; i < end; ++i) out = out * 10 + (text[i] - '0');
+    text.remove_prefix(end);
+    return negative ? -out : out;
+  }
+  Int integer(Name& text) const {
+    const Wide out = number(text);
+    if (out != static_cast<Int>(out)) refuse();
+    return static_cast<Int>(out);
+  }
+  Rational rational(Name text) const {
+    const Wide over = number(text);
+    if (text.empty()) return over;
+    take(text, '/');
+    const Rational out(over, number(text));
+    if (!text.empty()) refuse();
     return out;
   }
-  Rational number(Name text) const {
-    const std::size_t slash = text.find('/');
-    if (slash == Name::npos) return integer(text);
-    return {integer(text.substr(0, slash)), integer(text.substr(slash + 1))};
+  void take(Name& text, char c) const {
+    if (text.empty() || text[0] != c) refuse();
+    text.remove_prefix(1);
   }
 
-  // `2*i 1*[1*k 3/4] -1` up to the end or to what ends it.
+  // `2*i 1*[1*k 3/4] -1`
   Linear linear(Name& text, int depth = 0) const {
     Linear out;
     while (depth < 32) {
-      const std::size_t end = std::min(text.size(), text.find_first_of("*/ ]"));
-      const Int number = integer(text.substr(0, end));
-      text.remove_prefix(end);
-      if (text.empty() || text[0] != '*') return out + Linear(number);
-      text.remove_prefix(1);
+      const Int factor = integer(text);
+      if (text.empty() || text[0] != '*') return out + Linear(factor);
+      take(text, '*');
       if (!text.empty() && text[0] == '[') {
-        text.remove_prefix(1);
+        take(text, '[');
         const Linear over = linear(text, depth + 1);
-        const std::size_t close = text.find(']');
-        if (text.empty() || text[0] != '/' || close == Name::npos) refuse();
-        const Int under = integer(text.substr(1, close - 1));
-        if (under <= 0) refuse();
-        out = out + floor_div(over, under) * number;
-        text.remove_prefix(close + 1);
+        take(text, '/');
+        out = out + floor_div(over, integer(text)) * factor;
+        take(text, ']');
       } else {
-        const std::size_t to = std::min(text.size(), text.find(' '));
-        const Name name = text.substr(0, to);
+        const Name name = text.substr(0, text.find(' '));
         if (name.empty() || name[0] == '@' || name[0] == '%') refuse();
         const auto bound = bound_.find(name);
-        out = out + Linear::symbol(bound == bound_.end() ? name : Name(bound->second)) * number;
-        text.remove_prefix(to);
+        out = out + Linear::symbol(bound == bound_.end() ? name : Name(bound->second)) * factor;
+        text.remove_prefix(name.size());
       }
-      if (text.empty() || text[0] != ' ') refuse();
-      text.remove_prefix(1);
+      take(text, ' ');
     }
     refuse();
   }
   Linear braced() {
     Name text = word();
-    if (text.size() < 3 || text.front() != '{' || text.back() != '}') refuse();
-    text = text.substr(1, text.size() - 2);
+    take(text, '{');
     const Linear out = linear(text);
-    if (!text.empty() || out.broken()) refuse();
+    if (text != "}" || out.broken()) refuse();
     return out;
   }
-  Type type(bool optional) {
+  Type type() {
     const Name text = word();
-    const Type out = text == "-" && optional ? nullptr : type_named(text);
-    if (!out && !(text == "-" && optional)) refuse();
+    const Type out = type_named(text);
+    if (!out && text != "-") refuse();
     return out;
   }
   std::vector<Term> list() {  // to the end of the parenthesis
     std::vector<Term> out;
-    while (peek() != ")") out.push_back(term());
-    word();
+    while (!accept(")")) out.push_back(term());
     return out;
   }
 
   Term term() {
-    const Name first = peek();
-    if (first.empty() || ++depth_ > 200) refuse();
+    if (++depth_ > 200) refuse();
     Term out = nullptr;
-    if (first[0] == '{') {
+    if (peek().substr(0, 1) == "{")
       out = terms_.index(braced());
-    } else if (word(); first == "(") {
-      out = group(word());
-    } else if (first == "inf" || first == "-inf") {
-      out = terms_.real(first == "inf" ? HUGE_VAL : -HUGE_VAL);
-    } else {
-      out = terms_.number(number(first));
-    }
+    else if (accept("("))
+      out = group();
+    else if (const Name text = word(); text == "inf" || text == "-inf")
+      out = terms_.real(text == "inf" ? HUGE_VAL : -HUGE_VAL);
+    else
+      out = terms_.number(rational(text));
     --depth_;
     return out;
   }
 
-  Term group(Name head) {
+  Term group() {
+    const Name head = word();
     const auto* known = std::find_if(std::begin(kWords), std::end(kWords),
                                      [&](const auto& one) { return one.first == head; });
     if (known == std::end(kWords)) refuse();
-    switch (const TermKind kind = known->second) {
-      case K::Cell: {
-        const Name tensor = word();
-        return terms_.cell(tensor, list());
-      }
-      case K::Value: {
-        const Int id = integer(word());
-        if (id < 0 || id > INT32_MAX) refuse();
-        std::vector<Linear> instance;
-        while (peek() != ")") instance.push_back(braced());
-        word();
-        return terms_.value(static_cast<int>(id), instance);
-      }
-      case K::Call: {
-        const std::string name(word());
-        const Type result = type(true);
-        return terms_.call(name, list(), result);
-      }
-      case K::Wrap:
-      case K::Power: {
-        const Type to = kind == K::Wrap ? type(false) : nullptr;
-        const Term arg = term();
-        const Term out = to ? terms_.wrap(to, arg) : terms_.power(arg, number(word()));
-        expect(")");
-        return out;
-      }
-      case K::AtLeast:
-      case K::Zero: {
-        const Linear value = braced();
-        expect(")");
-        return terms_.condition(value, kind == K::Zero);
-      }
-      case K::SumOver:
-      case K::MaxOver:
-      case K::Fold: return fold(kind);
-      default: return terms_.apply(kind, list());
+    const TermKind kind = known->second;
+    if (is_fold(kind)) return fold(kind);
+    if (kind == K::Cell || kind == K::Call) {
+      const std::string name(word());
+      const Type result = kind == K::Call ? type() : nullptr;
+      return kind == K::Call ? terms_.call(name, list(), result) : terms_.cell(name, list());
     }
+    if (kind == K::Value) {
+      Name number = word();
+      const Int id = integer(number);
+      std::vector<Linear> instance;
+      while (!accept(")")) instance.push_back(braced());
+      if (!number.empty() || id != static_cast<int>(id)) refuse();
+      return terms_.value(static_cast<int>(id), instance);
+    }
+    if (kind != K::Wrap && kind != K::Power && kind != K::AtLeast && kind != K::Zero)
+      return terms_.apply(kind, list());
+    Term out = nullptr;
+    if (kind == K::AtLeast || kind == K::Zero) out = terms_.condition(braced(), kind == K::Zero);
+    const Type to = kind == K::Wrap ? type() : nullptr;
+    if (!out) out = kind == K::Wrap ? terms_.wrap(to, term()) : term();
+    if (kind == K::Power) out = terms_.power(out, rational(word()));
+    expect(")");
+    return out;
   }
 
   Term fold(TermKind kind) {
     const std::string name(kind == K::Fold ? word() : Name());
-    const Type result = kind == K::Fold ? type(true) : nullptr;
+    const Type result = kind == K::Fold ? type() : nullptr;
     const auto outer = bound_;
     std::vector<std::string> names;
     expect("(");
-    for (Name variable = word(); variable != ")"; variable = word()) {
-      if (variable.empty() || variable.find_first_of("({@%") != Name::npos) refuse();
+    while (!accept(")")) {
       names.push_back("%t" + std::to_string(num_opened_++));
-      bound_[std::string(variable)] = names.back();
+      bound_[std::string(word())] = names.back();
     }
     Conjunction domain;
     expect("(");
-    while (peek() != ")") {
+    while (!accept(")")) {
       expect("(");
-      const Name sign = word();
-      if (sign != "=" && sign != ">=") refuse();
-      (sign == "=" ? domain.equal : domain.at_least).push_back(braced());
+      const bool equality = accept("=");
+      if (!equality) expect(">=");
+      (equality ? domain.equal : domain.at_least).push_back(braced());
       expect(")");
     }
-    word();
     const std::vector<Term> args = list();
     bound_ = outer;
     return terms_.fold(kind, names, domain, args, name, result);
@@ -422,12 +403,12 @@ std::string text_of(const Rational& value) {
 }  // namespace
 
 Term Terms::from(Ref expression, const Leaves& leaves, std::size_t component) {
-  FromExpr reader(*this, leaves, impl_->num_opened);
+  FromExpr reader(*this, leaves, num_opened_);
   return expression->kind == Kind::Fold ? reader.fold(expression, component)
                                         : reader.read(expression);
 }
 
-Term Terms::read(Name text) { return TextReader(*this, text, impl_->num_opened).whole(); }
+Term Terms::read(Name text) { return TextReader(*this, text, num_opened_).whole(); }
 
 std::string Terms::text(Term term) {
   if (term->kind == K::Number) return text_of(term->number);
@@ -444,7 +425,7 @@ std::string Terms::text(Term term) {
   Opened parts{{}, {}, term->args};
   if (is_fold(term->kind)) {
     // Known to the reader, unlike the names inside.
-    parts = impl_->open(term, "k" + std::to_string(term->height));
+    parts = open(term, "k" + std::to_string(term->height));
     out += " (";
     for (const std::string& name : parts.names) out += (out.back() == '(' ? "" : " ") + name;
     out += ") (";

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "apps/check/terms_parts.h"
+#include "apps/check/terms.h"
 
 namespace tilewright::checker {
 
@@ -49,32 +49,32 @@ unsigned to_power(unsigned a, const Rational& exponent) {
 
 }  // namespace
 
-unsigned Terms::Impl::facts(Term t, At here) {
+unsigned Terms::facts(Term t, At here) {
   const auto key = std::pair(t, here.id);
-  if (const auto it = signs.find(key); it != signs.end()) return it->second;
+  if (const auto it = signs_.find(key); it != signs_.end()) return it->second;
   spend();
-  signs[key] = 0;  // should a definition lead back here
-  return signs[key] = known(t, here);
+  signs_[key] = 0;  // should a definition lead back here
+  return signs_[key] = known(t, here);
 }
 
-// Equal factors are squares.
-unsigned Terms::Impl::of_product(const Key& factors, At here) {
+// A factor that stands there twice is a square.
+unsigned Terms::of_product(const Key& factors, At here) {
   unsigned out = kNotNegative | kPositive;
-  std::map<std::size_t, std::pair<Term, Rational>> powers;
-  for (const auto& [atom, exponent] : factors) {
-    const auto [it, is_new] = powers.emplace(atom->order, std::pair(atom, exponent));
-    const bool natural = exponent.is_whole() && !(exponent < 0);
-    if (!is_new && natural && it->second.second.is_whole() && !(it->second.second < 0))
-      it->second.second = it->second.second + exponent;
-    else if (!is_new)
-      out = product(out, to_power(facts(atom, here), exponent));
+  Key left = factors;
+  while (!left.empty()) {
+    auto [atom, exponent] = left.back();
+    left.pop_back();
+    const auto twin = std::find(left.begin(), left.end(), std::pair(atom, exponent));
+    if (twin != left.end() && exponent == 1) {
+      left.erase(twin);
+      exponent = 2;
+    }
+    out = product(out, to_power(facts(atom, here), exponent));
   }
-  for (const auto& [order, one] : powers)
-    out = product(out, to_power(facts(one.first, here), one.second));
   return out;
 }
 
-unsigned Terms::Impl::known(Term t, At here) {
+unsigned Terms::known(Term t, At here) {
   constexpr std::array<Name, 5> kBounded = {"sin", "cos", "tanh", "erf", "rint"};
   const bool whole = t->type && t->type->kind != Class::Float;
   const auto of = [&](std::size_t i) { return facts(t->args[i], here); };
@@ -84,14 +84,15 @@ unsigned Terms::Impl::known(Term t, At here) {
     case K::Index:
       if (holds(t->linear - Linear(1), false, here)) return kNotNegative | kPositive;
       if (holds(t->linear, false, here)) return kNotNegative;
-      return kAnyFinite | (holds(t->linear * -1 - Linear(1), false, here) ? unsigned{kNegative} : 0U);
+      return kAnyFinite |
+             (holds(t->linear * -1 - Linear(1), false, here) ? unsigned{kNegative} : 0U);
     case K::Cell: {
-      if (meaning.is_input(t->name) || whole) return kAnyFinite;
-      const Term value = meaning.definition(t->name, t->args);
+      if (meaning_.is_input(t->name) || whole) return kAnyFinite;
+      const Term value = meaning_.definition(t->name, t->args);
       return value ? facts(value, here) : 0U;
     }
     case K::Value: {
-      const Term value = meaning.claim(t->id, t->args);
+      const Term value = meaning_.claim(t->id, t->args);
       return (value ? facts(value, here) : 0U) | (whole ? kAnyFinite : 0U);
     }
     case K::Call: {
@@ -110,9 +111,7 @@ unsigned Terms::Impl::known(Term t, At here) {
         if (t->kind == K::Sum)
           out = plus(a, b);
         else  // none is inf, so the largest is finite where one is
-          out = !(a & b & kBelow)
-                    ? 0U
-                    : ((a | b) & ~unsigned{kNegative}) | (a & b & kNegative);
+          out = !(a & b & kBelow) ? 0U : ((a | b) & ~unsigned{kNegative}) | (a & b & kNegative);
       }
       return out;
     }
@@ -131,16 +130,7 @@ unsigned Terms::Impl::known(Term t, At here) {
       const bool above_one = t->args[0]->kind == K::Number && Rational(1) < t->args[0]->number;
       return !(of(0) & kPositive) ? 0U : above_one ? kNotNegative | kPositive : kAnyFinite;
     }
-    case K::Select: {
-      unsigned out = kAll;
-      for (const std::size_t arm : {std::size_t{1}, std::size_t{2}}) {
-        const auto when = cases(t->args[0], arm == 1);
-        for (const Conjunction& one : when.value_or(std::vector{Conjunction()}))
-          if (At there = within(here, one); !when || !empty(there.where))
-            out &= facts(t->args[arm], there);
-      }
-      return out;
-    }
+    case K::Select: return of_select(t, here);
     case K::AtLeast:
     case K::Zero:
     case K::Less:
@@ -154,61 +144,71 @@ unsigned Terms::Impl::known(Term t, At here) {
   return 0;
 }
 
-unsigned Terms::Impl::of_fold(Term fold, At here) {
-  const Opened parts = open(fold, "%" + std::to_string(here.level));
-  At inside = within(here, parts.domain, 1);
-  if (empty(inside.where)) return fold->kind == K::SumOver ? kNotNegative : unsigned{kBelow};
-  const unsigned each = facts(parts.args[0], inside);
-  if (fold->kind == K::SumOver) {
-    const bool signed_ = (each & (kPositive | kNegative)) != 0;
-    const bool some = signed_ && point(parts, here, [](Term) { return true; });
-    return some ? each : each & kNotNegative;
+unsigned Terms::of_select(Term t, At here) {
+  unsigned out = kAll;
+  for (const std::size_t arm : {std::size_t{1}, std::size_t{2}}) {
+    const auto when = cases(t->args[0], arm == 1);
+    for (const Conjunction& one : when.value_or(std::vector{Conjunction()})) {
+      At there = within(here, one);
+      if (!when || !empty(there.where)) out &= facts(t->args[arm], there);
+    }
   }
-  if (!(each & kBelow)) return 0;
-  unsigned out = kBelow;
-  point(parts, here, [&](Term body) {
-    out = facts(body, here) & ~(each & kNegative ? 0U : unsigned{kNegative});
-    return (out & kFinite) != 0;
-  });
-  return out | kBelow;
+  return out;
 }
 
-// A point of the fold as a function of the free names, with a body there that is `good`: least or greatest values.
-std::optional<std::map<std::string, Linear>> Terms::Impl::point(
-    const Opened& parts, At here, const std::function<bool(Term)>& good) {
+unsigned Terms::of_fold(Term fold, At here) {
+  const Opened parts = open(fold, here);
+  At within = inside(here, parts);
+  if (empty(within.where)) return fold->kind == K::SumOver ? kNotNegative : unsigned{kBelow};
+  const unsigned each = facts(parts.args[0], within);
   int tries = 0;
-  std::map<std::string, Linear> values;
-  const std::function<bool(std::size_t)> choose = [&](std::size_t next) -> bool {
-    if (++tries > 64) return false;
-    if (next == parts.names.size()) {
-      for (const Linear& e : parts.domain.equal)
-        if (!holds(e.substituted(values), true, here)) return false;
-      for (const Linear& e : parts.domain.at_least)
-        if (!holds(e.substituted(values), false, here)) return false;
-      return good(substituted(parts.args[0], values));
-    }
-    const std::string& name = parts.names[next];
-    const std::vector<std::string> later(parts.names.begin() + static_cast<std::ptrdiff_t>(next),
-                                         parts.names.end());
-    std::vector<Linear> candidates;
-    for (const auto* list : {&parts.domain.equal, &parts.domain.at_least})
-      for (const Linear& constraint : *list) {
-        const Linear e = constraint.substituted(values);
-        const auto it = e.terms().find({name, nullptr});
-        if (it == e.terms().end() || (it->second != 1 && it->second != -1)) continue;
-        const Linear value = (Linear::symbol(name) * it->second - e) * it->second;
-        if (!mentions(value, later)) candidates.push_back(value);
-      }
-    candidates.emplace_back(0);
-    for (const Linear& value : candidates) {
-      values.insert_or_assign(name, value);
-      if (choose(next + 1)) return true;
-    }
+  Values values;
+  if (fold->kind == K::SumOver) {
+    const bool some = (each & (kPositive | kNegative)) != 0 &&
+                      point(parts, values, 0, tries, here, [](Term) { return true; });
+    return some ? each : each & kNotNegative;
+  }
+  unsigned out = 0;
+  const bool finite = (each & kBelow) && point(parts, values, 0, tries, here, [&](Term body) {
+                        out = facts(body, here);
+                        return (out & kFinite) != 0;
+                      });
+  return finite ? (out & kNotNegative) | (out & kPositive) | (each & kNegative) : each & kBelow;
+}
+
+bool Terms::all(const Poly& a, unsigned fact, At here) {
+  return a.infinite == 0 && std::all_of(a.of.begin(), a.of.end(), [&](const auto& one) {
+           return (of_product(one.first, here) & fact) != 0;
+         });
+}
+
+// Whether there is a point of the fold, for all values of the free names, with a body there that is `good`: least
+// and greatest values of one variable after the other.
+bool Terms::point(const Opened& parts, Values& values, std::size_t next, int& tries, At here,
+                  const std::function<bool(Term)>& good) {
+  if (++tries > 64) return false;
+  const Conjunction rest = checker::substituted(parts.domain, values);
+  if (next == parts.names.size()) {
+    const auto at_least = [&](const Linear& e) { return holds(e, false, here); };
+    const auto equal = [&](const Linear& e) { return holds(e, true, here); };
+    return std::all_of(rest.equal.begin(), rest.equal.end(), equal) &&
+           std::all_of(rest.at_least.begin(), rest.at_least.end(), at_least) &&
+           good(substituted(parts.args[0], values));
+  }
+  const std::string& name = parts.names[next];
+  const std::vector<std::string> later(parts.names.begin() + static_cast<std::ptrdiff_t>(next),
+                                       parts.names.end());
+  std::vector<Linear> candidates;
+  for (const auto* list : {&rest.equal, &rest.at_least})
+    for (const Linear& e : *list)
+      if (const auto value = solved(e, name, later)) candidates.push_back(*value);
+  candidates.emplace_back(0);
+  return std::any_of(candidates.begin(), candidates.end(), [&](const Linear& value) {
+    values.insert_or_assign(name, value);
+    if (point(parts, values, next + 1, tries, here, good)) return true;
     values.erase(name);
     return false;
-  };
-  if (!choose(0)) return std::nullopt;
-  return values;
+  });
 }
 
 }  // namespace tilewright::checker
