@@ -3,7 +3,7 @@
 // Writes certificates. What a proof rests on becomes text; then tilewright-check's own parts check that text, and each
 // set of which they ask whether it is empty goes to the prover, whose evidence is written down. So a certificate holds
 // what the checker asks for and nothing else. Law: what is returned is accepted by tilewright-check; the same
-// texts give the same bytes. Tests: tests/laws/certificate_test.cpp.
+// texts give the same bytes. Tests: tests/unit/lowering/certificate.
 #pragma once
 
 #include <string>
