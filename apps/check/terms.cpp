@@ -61,6 +61,12 @@ bool operator<(const Rational& a, const Rational& b) {
 
 bool is_fold(TermKind kind) { return kind >= K::SumOver; }
 
+bool is_condition(Term t) {
+  if (t->kind == K::Select) return is_condition(t->args[1]) && is_condition(t->args[2]);
+  return (t->kind >= K::AtLeast && t->kind <= K::And) || t->type == kBool ||
+         (t->kind == K::Number && (t->number == 0 || t->number == 1));
+}
+
 std::set<std::string> names_in(const Linear& linear) {
   std::set<std::string> out;
   for (const auto& [atom, coefficient] : linear.terms())
@@ -159,12 +165,14 @@ Term Terms::make(Node node) {
   for (const Linear& e : joined({{}, node.domain.equal}, {{}, node.domain.at_least}).at_least)
     node.free.merge(names_in(e));
   node.height = is_fold(node.kind);
+  node.depth = 0;
   for (Term arg : node.args) {
     node.height = std::max(node.height, arg->height + is_fold(node.kind));
+    node.depth = std::max(node.depth, arg->depth + 1);
     node.free.insert(arg->free.begin(), arg->free.end());
   }
   for (const std::string& name : node.bound) node.free.erase(name);
-  if (node.height > 64) throw Refused("folds too deep");
+  if (node.height > 64 || node.depth > 500) throw Refused("terms too deep");
   node.order = nodes_.size();
   return it->second = &nodes_.emplace_back(std::move(node));
 }
@@ -260,6 +268,10 @@ Term Terms::apply(TermKind kind, std::vector<Term> args) {
   const bool any = kind == K::Sum || kind == K::Product || kind == K::Max || kind == K::And;
   const std::size_t few = kind == K::Select ? 3 : kind == K::Less || kind == K::Same ? 2 : 1;
   if (args.empty() || (!any && args.size() != few)) throw Refused("too few or many operands");
+  const bool logic = kind == K::Not || kind == K::And;
+  if (!std::all_of(args.begin(), logic ? args.end() : args.begin() + (kind == K::Select),
+                   is_condition))
+    throw Refused("an operand that is no condition");
   std::optional<Linear> value;
   if (kind == K::Sum || kind == K::Product) value = linear_of(args[0]);
   for (std::size_t i = 1; value && i < args.size(); ++i) {

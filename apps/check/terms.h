@@ -85,7 +85,7 @@ struct Node {
   std::vector<std::string> bound;
   Conjunction domain;
   // Derived.
-  int height = 0;  // of the folds in it
+  int height = 0, depth = 0;  // of the folds in it; of all
   std::size_t order = 0;  // when it was made
   std::set<std::string> free;  // names of its index terms
 };
@@ -187,9 +187,9 @@ class Terms {
   // a fold likewise: prod_of_f32, its first argument is the condition, and .1 follows for field 1.
   // Bound names hide others. Refused where it is anything else.
   Term read(Name text);
-  std::string text(Term term);
+  std::string text(Term term);  // where it is very long, its beginning
 
-  // Index terms in place of names, all at once, bound variables not among them.
+  // Index terms in place of names, all at once.
   Term substituted(Term term, const Values& values);
   // Each Cell and Value for which `with` gives a term replaced by that, which is not looked into again.
   Term replaced(Term term, const std::function<Term(Term leaf)>& with);
@@ -205,6 +205,7 @@ class Terms {
   Opened open(Term fold, At here) { return open(fold, "%" + std::to_string(here.level)); }
   Term closed(Term like, const Opened& parts);  // of the kind, name and type of `like`
   void spend(std::size_t work = 1);
+  void print(Term term, std::string& out);
 
   // terms_normal.cpp
   At at(Conjunction where, int level);
@@ -287,6 +288,7 @@ class Terms {
 
 // Private to the files of terms.h.
 bool is_fold(TermKind kind);
+bool is_condition(Term term);
 bool mentions(const std::set<std::string>& free, const std::vector<std::string>& names);
 std::set<std::string> names_in(const Linear& linear);
 std::optional<Linear> linear_of(Term term);

@@ -65,6 +65,7 @@ Poly scaled(Poly a, const Rational& by) {
 }
 
 At Terms::at(Conjunction where, int level) {
+  spend(1 + where.equal.size() + where.at_least.size());
   std::set<std::string> texts;
   for (const Linear& e : where.equal) texts.insert("=" + e.text());
   for (const Linear& e : where.at_least) texts.insert(">" + e.text());
@@ -78,7 +79,6 @@ At Terms::at(Conjunction where, int level) {
 bool Terms::empty(const Conjunction& set) {
   const std::size_t id = at(set, 0).id;
   if (const auto it = empty_.find(id); it != empty_.end()) return it->second;
-  spend(1 + set.equal.size() + set.at_least.size());
   const auto never = [](const Linear& e, bool equality) {
     return e.terms().empty() && (e.constant() < 0 || (equality && e.constant() > 0));
   };

@@ -203,6 +203,8 @@ class FromExpr {
   std::map<Ref, Term> done_;
 };
 
+constexpr std::size_t kMaxText = 1 << 16;
+
 constexpr std::pair<Name, TermKind> kWords[] = {
     {"+", K::Sum},      {"*", K::Product},   {"^", K::Power},     {"exp", K::Exp},
     {"log", K::Log},    {"floor", K::Floor}, {"max", K::Max},     {"select", K::Select},
@@ -411,21 +413,28 @@ Term Terms::from(Ref expression, const Leaves& leaves, std::size_t component) {
 Term Terms::read(Name text) { return TextReader(*this, text, num_opened_).whole(); }
 
 std::string Terms::text(Term term) {
-  if (term->kind == K::Number) return text_of(term->number);
-  if (term->kind == K::Infinity) return term->number.over < 0 ? "-inf" : "inf";
-  if (term->kind == K::Index) return "{" + term->linear.text() + "}";
-  std::string out = "(";
+  std::string out;
+  print(term, out);
+  return out;
+}
+
+void Terms::print(Term t, std::string& out) {
+  if (out.size() > kMaxText) return;
+  if (t->kind == K::Number) return void(out += text_of(t->number));
+  if (t->kind == K::Infinity) return void(out += t->number < 0 ? "-inf" : "inf");
+  if (t->kind == K::Index) return void(out += "{" + t->linear.text() + "}");
+  out += "(";
   for (const auto& [word, kind] : kWords)
-    if (kind == term->kind) out += word;
-  if (!term->name.empty()) out += " " + term->name;
-  if (term->kind == K::Value) out += " " + std::to_string(term->id);
-  if (term->kind == K::Call || term->kind == K::Wrap || term->kind == K::Fold)
-    out += " " + (term->type ? std::string(term->type->text) : "-");
-  if (term->kind == K::AtLeast || term->kind == K::Zero) out += " {" + term->linear.text() + "}";
-  Opened parts{{}, {}, term->args};
-  if (is_fold(term->kind)) {
+    if (kind == t->kind) out += word;
+  if (!t->name.empty()) out += " " + t->name;
+  if (t->kind == K::Value) out += " " + std::to_string(t->id);
+  if (t->kind == K::Call || t->kind == K::Wrap || t->kind == K::Fold)
+    out += " " + (t->type ? std::string(t->type->text) : "-");
+  if (t->kind == K::AtLeast || t->kind == K::Zero) out += " {" + t->linear.text() + "}";
+  Opened parts{{}, {}, t->args};
+  if (is_fold(t->kind)) {
     // Known to the reader, unlike the names inside.
-    parts = open(term, "k" + std::to_string(term->height));
+    parts = open(t, "k" + std::to_string(t->height));
     out += " (";
     for (const std::string& name : parts.names) out += (out.back() == '(' ? "" : " ") + name;
     out += ") (";
@@ -433,9 +442,9 @@ std::string Terms::text(Term term) {
     for (const Linear& e : parts.domain.at_least) out += "(>= {" + e.text() + "})";
     out += ")";
   }
-  for (Term arg : parts.args) out += " " + text(arg);
-  if (term->kind == K::Power) out += " " + text_of(term->number);
-  return out + ")";
+  for (Term arg : parts.args) print(arg, out += " ");
+  if (t->kind == K::Power) out += " " + text_of(t->number);
+  out += ")";
 }
 
 }  // namespace tilewright::checker

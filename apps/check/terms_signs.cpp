@@ -47,6 +47,33 @@ unsigned to_power(unsigned a, const Rational& exponent) {
   return a;
 }
 
+// One variable after the other has a least and a greatest value: there are finitely many points.
+bool is_bounded(const Opened& parts) {
+  std::vector<std::string> left = parts.names;
+  const auto bounds = [&](const Linear& e, const std::string& name, bool from_below) {
+    std::vector<std::string> others = left;
+    std::erase(others, name);
+    const auto it = e.terms().find({name, nullptr});
+    if (it == e.terms().end() || (it->second > 0) != from_below) return false;
+    return !mentions(names_in(e - Linear::symbol(name) * it->second), {name}) &&
+           !mentions(names_in(e), others);
+  };
+  for (bool found = true; found;) {
+    found = false;
+    for (const std::string& name : std::vector(left)) {
+      bool sides[] = {false, false};
+      for (const bool from_below : {false, true}) {
+        for (const Linear& e : parts.domain.at_least)
+          sides[from_below] |= bounds(e, name, from_below);
+        for (const Linear& e : parts.domain.equal)
+          if (bounds(e, name, from_below)) sides[0] = sides[1] = true;
+      }
+      if (sides[0] && sides[1]) found = std::erase(left, name) > 0;
+    }
+  }
+  return left.empty();
+}
+
 }  // namespace
 
 unsigned Terms::facts(Term t, At here) {
@@ -160,7 +187,7 @@ unsigned Terms::of_fold(Term fold, At here) {
   const Opened parts = open(fold, here);
   At within = inside(here, parts);
   if (empty(within.where)) return fold->kind == K::SumOver ? kNotNegative : unsigned{kBelow};
-  const unsigned each = facts(parts.args[0], within);
+  const unsigned each = is_bounded(parts) ? facts(parts.args[0], within) : 0U;
   int tries = 0;
   Values values;
   if (fold->kind == K::SumOver) {
