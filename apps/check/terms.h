@@ -262,10 +262,12 @@ class Terms {
   bool same_factors(const Key& a, Key b, At here);
   bool same_sums(const Poly& a, const Poly& b, At here);
   bool same_atom(Term a, Term b, At here);
+  bool same_maxima(Term a, Term b, At here);
   bool matched(std::vector<Use> uses, bool counted, At here);
   Use use(const Key& key, const Rational& weight, bool left, At here);
   bool uses_of_maximum(Term term, bool left, At here, std::vector<Use>& out);
-  std::optional<Conjunction> points_of(const Use& pattern, const Use& other, At here);
+  std::optional<Conjunction> points_of(const Use& pattern, const Use& other,
+                                       std::vector<Values>& known, At here);
   std::optional<Values> solve(const std::vector<std::string>& names,
                               const std::vector<Term>& wanted, const std::vector<Term>& given,
                               std::size_t next, const Values& sofar,

@@ -51,7 +51,7 @@ bool Terms::same_parts(Term a, Term b, At here) {
     const bool atoms = p.size() == 1 && q.size() == 1 && p[0].second == 1 && q[0].second == 1;
     if (atoms ? same_atom(p[0].first, q[0].first, here) : same_factors(p, q, here)) return true;
   }
-  return same_sums(x, y, here);
+  return same_sums(x, y, here) || same_maxima(a, b, here);
 }
 
 // Greedy: what is the same as two others makes those the same.
@@ -78,13 +78,15 @@ bool Terms::same_sums(const Poly& a, const Poly& b, At here) {
   return matched(std::move(uses), true, here);
 }
 
-bool Terms::same_atom(Term a, Term b, At here) {
+bool Terms::same_maxima(Term a, Term b, At here) {
   const auto is_maximum = [](Term t) { return t->kind == K::Max || t->kind == K::MaxOver; };
-  if (is_maximum(a) && is_maximum(b)) {
-    std::vector<Use> uses;
-    return uses_of_maximum(a, true, here, uses) && uses_of_maximum(b, false, here, uses) &&
-           matched(std::move(uses), false, here);
-  }
+  std::vector<Use> uses;
+  return (is_maximum(a) || is_maximum(b)) && uses_of_maximum(a, true, here, uses) &&
+         uses_of_maximum(b, false, here, uses) && matched(std::move(uses), false, here);
+}
+
+bool Terms::same_atom(Term a, Term b, At here) {
+  if (same_maxima(a, b, here)) return true;
   if (a->kind != b->kind || a->name != b->name || a->id != b->id || a->type != b->type ||
       !(a->number == b->number) || a->args.size() != b->args.size() || !(a->linear == b->linear) ||
       a->bound.size() != b->bound.size() || a->kind == K::SumOver)
@@ -139,13 +141,17 @@ bool Terms::uses_of_maximum(Term t, bool left, At here, std::vector<Use>& out) {
 // Takes a use with most variables, and those whose body is its body at some points, until none is left.
 bool Terms::matched(std::vector<Use> uses, bool counted, At here) {
   if (uses.size() > kMaxUses) return false;
+  std::vector<Values> known;  // points of groups before
   while (!uses.empty()) {
     const Use pattern = *std::max_element(uses.begin(), uses.end(), [](auto& a, auto& b) {
-      return a.fold.names.size() < b.fold.names.size();
+      const auto rank = [](const Opened& fold) {
+        return std::pair(fold.names.size(), mentions(fold.args[0]->free, fold.names));
+      };
+      return rank(a.fold) < rank(b.fold);
     });
     std::vector<Use> group;
     std::erase_if(uses, [&](const Use& one) {
-      std::optional<Conjunction> points = points_of(pattern, one, here);
+      std::optional<Conjunction> points = points_of(pattern, one, known, here);
       if (points) group.push_back({{pattern.fold.names, *points, {}}, one.weight, one.left});
       return points.has_value();
     });
@@ -187,7 +193,8 @@ bool Terms::covered(const Conjunction& set, const std::vector<Use>& uses, std::s
 }
 
 // The points of the pattern's variables at which its body is the other's; each is one point of the other.
-std::optional<Conjunction> Terms::points_of(const Use& pattern, const Use& other, At here) {
+std::optional<Conjunction> Terms::points_of(const Use& pattern, const Use& other,
+                                            std::vector<Values>& known, At here) {
   const std::vector<std::string>& names = pattern.fold.names;
   const std::size_t n = names.size();
   const Term wanted = pattern.fold.args[0], given = other.fold.args[0];
@@ -206,11 +213,16 @@ std::optional<Conjunction> Terms::points_of(const Use& pattern, const Use& other
   if (!other.fold.names.empty() || n == 0) return std::nullopt;
   // A single point, where the other's domain allows it.
   At there = within(here, other.fold.domain);
-  const auto found = solve(names, leaves_of(wanted, &names), leaves_of(given, nullptr), 0, {},
-                           [&](const Values& values) {
-                             return same(normal(substituted(wanted, values), there), given, there);
-                           });
+  const auto right = [&](const Values& values) {
+    return values.size() == n && same(normal(substituted(wanted, values), there), given, there);
+  };
+  // A body without its variables has a point all the same: where the other summands of one step have theirs.
+  const auto guess = std::find_if(known.begin(), known.end(), right);
+  const auto found = guess != known.end() ? std::optional(*guess)
+                                          : solve(names, leaves_of(wanted, &names),
+                                                  leaves_of(given, nullptr), 0, {}, right);
   if (!found) return std::nullopt;
+  if (guess == known.end()) known.push_back(*found);
   Conjunction out = other.fold.domain;
   for (const auto& [name, value] : *found) out.equal.push_back(Linear::symbol(name) - value);
   return out;
