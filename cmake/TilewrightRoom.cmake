@@ -52,6 +52,8 @@ function(tilewright_link_wall target wall)
     target_link_libraries(${target} PRIVATE gmpxx gmp)
   elseif(wall STREQUAL "z3")
     target_link_libraries(${target} PRIVATE z3)
+  elseif(wall STREQUAL "checker")
+    target_link_libraries(${target} PRIVATE tilewright_check_parts)
   elseif(wall STREQUAL "llvm")
     # The shared libLLVM: the imported target carries no include folders of its own.
     target_include_directories(${target} SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})

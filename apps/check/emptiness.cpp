@@ -266,4 +266,24 @@ std::string check_empty(const Conjunction& conjunction, std::string_view evidenc
   return Follow(std::move(start), evidence).run();
 }
 
+std::string facts_text(const Conjunction& conjunction) {
+  Start start;
+  if (!start.read(conjunction)) return "";
+  bool good = true;
+  const auto text = [&](Wide value) {
+    good = good && value == static_cast<std::int64_t>(value);
+    return std::to_string(static_cast<std::int64_t>(value));
+  };
+  std::string out = std::to_string(start.number_.size());
+  for (const Fact& fact : start.facts_) {
+    if (is_impossible(fact)) return "!";
+    out += fact.equality ? "=" : ">";
+    for (std::size_t i = 0; i < fact.coefficients.size(); ++i)
+      if (fact.coefficients[i] != 0)
+        out += text(fact.coefficients[i]) + "*" + std::to_string(i) + " ";
+    out += text(fact.constant);
+  }
+  return good ? out : "";
+}
+
 }  // namespace tilewright::check

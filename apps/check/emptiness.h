@@ -72,4 +72,8 @@ struct Conjunction {
 // Empty when the evidence proves that the conjunction has no solution; otherwise why it does not.
 std::string check_empty(const Conjunction& conjunction, std::string_view evidence);
 
+// What the evidence is about, the same for the same facts whatever their variables are called. `!`: one of the facts
+// alone is impossible. Empty: a constraint with a number that leaves 64 bits.
+std::string facts_text(const Conjunction& conjunction);
+
 }  // namespace tilewright::check

@@ -241,6 +241,20 @@ Program Reader::program_file() {
   return out;
 }
 
+std::vector<Ref> Reader::list_alone(const std::vector<Name>& names, Type type) {
+  may_read_ = false;
+  for (Name name : names) declare(name, {What::Variable, kIndex});
+  std::vector<Ref> out;
+  if (peek().kind == TokenKind::End) return out;
+  do out.push_back(expr_of(type));
+  while (accept(","));
+  if (peek().kind != TokenKind::End) refuse("text after the end");
+  return out;
+}
+
 Program read_program(Arena& arena, Name text) { return Reader(arena, text).program_file(); }
+std::vector<Ref> read_list(Arena& arena, Name text, const std::vector<Name>& names, Type type) {
+  return Reader(arena, text).list_alone(names, type);
+}
 
 }  // namespace tilewright::checker

@@ -29,6 +29,7 @@ class Reader {
   Reader(Arena& arena, Name text);
   Algorithm algorithm_file();
   Program program_file();
+  std::vector<Ref> list_alone(const std::vector<Name>& names, Type type);
 
  private:
   enum class What : std::uint8_t { Extent, Variable, Tensor, Object };

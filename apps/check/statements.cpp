@@ -150,7 +150,7 @@ void Statements::reads(Ref e, const Guard* guard, std::vector<ReadOf>& out) {
   }
   for (Ref arg : e->args) reads(arg, guard, out);
   if (e->kind == Kind::Read || (e->kind == Kind::Variable && computed_.contains(e->name)))
-    out.push_back({e->name, e->args, guard});
+    out.push_back({e, e->name, e->args, guard});
 }
 
 std::vector<const Around*> Statements::loops(const Around* around) {
@@ -237,9 +237,9 @@ Union Statements::guarded(const ReadOf& read, const Environment& names) {
   return out;
 }
 
-Union Statements::sizes() {
+Union Statements::sizes(const std::vector<Extent>& extents, const std::vector<Ref>& requirements) {
   Conjunction bounds;
-  for (const Extent& extent : program_.extents) {
+  for (const Extent& extent : extents) {
     const Linear size = Linear::symbol(extent.name);
     bounds.at_least.push_back(size - Linear(extent.min));
     if (extent.max != INT64_MAX) bounds.at_least.push_back(Linear(extent.max) - size);
@@ -247,8 +247,8 @@ Union Statements::sizes() {
       bounds.equal.push_back(size - floor_div(size, extent.multiple_of) * extent.multiple_of);
   }
   Union out = {bounds};
-  std::size_t length = program_.extents.size();
-  for (Ref requirement : program_.requirements) {
+  std::size_t length = extents.size();
+  for (Ref requirement : requirements) {
     affine_->spend(out.size() * ++length);
     out = both(out, affine_->condition(requirement, true, {}));
   }

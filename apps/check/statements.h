@@ -38,6 +38,7 @@ struct Guard {
 };
 
 struct ReadOf {
+  Ref expr = nullptr;
   Name buffer;
   std::vector<Ref> indices;
   const Guard* guard = nullptr;
@@ -80,7 +81,8 @@ class Statements {
   Affine& affine() { return *affine_; }
 
   // What holds of the sizes of every call.
-  Union sizes();
+  Union sizes() { return sizes(program_.extents, program_.requirements); }
+  Union sizes(const std::vector<Extent>& extents, const std::vector<Ref>& requirements);
   // The loops around, from outside in.
   static std::vector<const Around*> loops(const Around* around);
   // One value for each loop.

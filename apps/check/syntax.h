@@ -23,6 +23,7 @@ struct Refused : std::runtime_error {
       : std::runtime_error(what), line(line_in), column(column_in) {}
   int line;
   int column;
+  std::size_t file = 0;  // which of several texts, where there are several
 };
 
 enum class Class : std::uint8_t { Bool, Index, Signed, Unsigned, Float };
@@ -229,5 +230,7 @@ struct Program {
 // Canonical text, as the compiler prints it. Refused with the place of the first thing that is not as it has to be.
 Algorithm read_algorithm(Arena& arena, Name text);
 Program read_program(Arena& arena, Name text);
+// Nothing but values of the type over these indices, separated by commas.
+std::vector<Ref> read_list(Arena& arena, Name text, const std::vector<Name>& names, Type type);
 
 }  // namespace tilewright::checker

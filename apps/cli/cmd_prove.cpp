@@ -2,9 +2,13 @@
 //
 // `tilewright prove FILE.tw`: what a schedule makes of it, or a program that someone wrote or edited, proved to
 // compute the algorithm at all sizes; or the obligations that do not hold or are not shown.
+#include <filesystem>
+
 #include "apps/cli/bounds_report.h"
 #include "apps/cli/verb.h"
 #include "apps/cli/work.h"
+#include "frontend/ir/text.h"
+#include "lowering/certificate/certificate.h"
 #include "lowering/check/refute.h"
 #include "lowering/program/text.h"
 #include "lowering/proof/prove.h"
@@ -19,6 +23,8 @@ class Prove final : public Verb {
     stages_.declare_inputs(arguments);
     arguments.option("-p,--program", program_, "FILE",
                      "a .twp file to prove instead of a schedule");
+    arguments.option("--certificate", certificate_, "FILE",
+                     "of what is proved: write what tilewright-check accepts");
     arguments.flag("--explain", explain_, "print what every store is claimed to write");
     arguments.flag("--bounds", bounds_,
                    "print how far rounding can take each output, as a formula");
@@ -29,6 +35,9 @@ class Prove final : public Verb {
   int run(Session& session) override {
     if (!program_.empty() && !stages_.schedule.empty())
       return session.usage("prove: --program and --schedule exclude each other");
+    std::vector<std::string> read = {stages_.algorithm, stages_.schedule, program_};
+    if (!certificate_.empty() && !session.take(check_not_read(certificate_, read)))
+      return kExitDiagnostics;
     Work work(session, stages_);
     if (const int status = work.check_usage(); status != kExitOk) return status;
     if (program_.empty() ? !work.load_and_lower("") : !work.load_algorithm() || !work.fix_extents())
@@ -37,6 +46,7 @@ class Prove final : public Verb {
       return kExitDiagnostics;
     const program::Program& program = program_.empty() ? work.program() : loaded_;
     proof::ProveOptions options;
+    options.wants_reasons = !certificate_.empty();
     if (progress_)
       options.progress = [&](std::string_view store, std::size_t pieces) {
         session.note(std::string(store) + ": " + std::to_string(pieces) + " pieces\n");
@@ -57,7 +67,8 @@ class Prove final : public Verb {
       print_json(session, program, *proof, verdict);
     else
       print(session, program, *proof, verdict);
-    if (verdict == proof::Verdict::Proved) return kExitOk;
+    if (verdict == proof::Verdict::Proved)
+      return write_certificate(session, work, program, *proof) ? kExitOk : kExitDiagnostics;
     return verdict == proof::Verdict::Refuted ? kExitDiagnostics : kExitUnknown;
   }
 
@@ -70,6 +81,16 @@ class Prove final : public Verb {
     auto found = check::refute(work.context(), work.algorithm(), program, options);
     // Where there is nothing to run, unknown it stays.
     if (found.ok()) shown_ = *std::move(found);
+  }
+
+  bool write_certificate(Session& session, Work& work, const program::Program& program,
+                         const proof::Proof& proof) const {
+    if (certificate_.empty()) return true;
+    const auto text = session.take(certificate::write_certificate(
+        ir::print(work.algorithm()), program::print(program), *proof.reasons));
+    const std::filesystem::path path = certificate_;
+    const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
+    return text && session.take(write_files(folder, {{path.filename().string(), *text}}));
   }
 
   void print(Session& session, const program::Program& program, const proof::Proof& proof,
@@ -118,6 +139,7 @@ class Prove final : public Verb {
 
   StageOptions stages_;
   std::string program_;
+  std::string certificate_;
   bool explain_ = false;
   bool bounds_ = false;
   bool progress_ = false;

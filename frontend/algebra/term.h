@@ -246,6 +246,9 @@ class TermStore {
   std::string print(const Obligation& obligation);
   std::string print(const Conjunction& conjunction);
 
+  // Text as a certificate has it; nothing where the term holds what that has no words for.
+  std::optional<std::string> spelled(Term term);
+
   struct Impl;
   Impl& impl() { return *impl_; }  // for this room
 

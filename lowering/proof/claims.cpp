@@ -213,6 +213,14 @@ Result<std::string> Claims::text(const Piece& piece) {
   return impl_->tools.terms.print(written);
 }
 
+Result<std::string> Claims::spelled(const Piece& piece) {
+  const std::size_t mark = impl_->tools.conditions.size();
+  TILEWRIGHT_TRY(written, impl_->evaluation.term(piece));
+  std::string out = impl_->tools.terms.spelled(written).value_or("");
+  impl_->tools.forget(mark);
+  return out;
+}
+
 std::vector<Condition> Claims::conditions() const {
   std::vector<Condition> out;
   const auto same = [](const Condition& a, const Condition& b) {

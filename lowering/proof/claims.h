@@ -74,6 +74,8 @@ class Claims {
   // Of a piece, with the fold written out.
   Result<Term> term(const Piece& piece);
   Result<std::string> text(const Piece& piece);  // for a person
+  Result<std::string> spelled(
+      const Piece& piece);  // for a certificate; empty: there are no words for it
   Result<GoalState> prove(const Goal& goal);
   // Of all claims and of what was proved, without duplicates.
   std::vector<Condition> conditions() const;

@@ -64,10 +64,37 @@ class Prover {
       if (one.verdict == Verdict::Unknown && out_.verdict == Verdict::Proved)
         out_.verdict = Verdict::Unknown;
     }
+    if (options_.wants_reasons && out_.verdict == Verdict::Proved)
+      TILEWRIGHT_CHECK_OK(give_reasons());
     return std::move(out_);
   }
 
  private:
+  Result<Ok> give_reasons() {
+    Reasons out;
+    for (const Statement& one : statements_.list) {
+      auto& reads = out.reads.emplace_back();
+      for (const Flow& flow : claims_.flows(one.number)) reads.push_back(flow.sources);
+      const Claim& claim = claims_.of(one.number);
+      auto& pieces = out.claims.emplace_back();
+      for (const Piece& piece : claim.pieces) {
+        Reasons::Piece& made = pieces.emplace_back();
+        made.where = piece.where;
+        if (!claim.known) continue;
+        TILEWRIGHT_TRY(term, claims_.spelled(piece));
+        made.term = std::move(term);
+      }
+    }
+    const ValueFlow value_flow(statements_, polyhedra_);
+    for (const Buffer& buffer : statements_.buffers) {
+      if (buffer.kind != Buffer::Kind::Output) continue;
+      TILEWRIGHT_TRY(flow, value_flow.flow(reader_of(statements_, buffer)));
+      out.outputs.emplace_back(buffer.name.text(), std::move(flow.sources));
+    }
+    out_.reasons = std::move(out);
+    return Ok{};
+  }
+
   std::string line(std::size_t statement) const {
     return program::headline(statements_.list[statement].origin);
   }

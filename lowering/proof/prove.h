@@ -15,6 +15,7 @@
 #include "frontend/base/result.h"
 #include "frontend/ir/algorithm.h"
 #include "lowering/program/program.h"
+#include "lowering/proof/reasons.h"
 
 namespace tilewright::proof {
 
@@ -53,11 +54,13 @@ struct Proof {
   Verdict verdict = Verdict::Unknown;
   std::vector<Obligation> obligations;  // in a fixed order
   std::vector<Claimed> claims;  // of every store, in the order of the text
+  std::optional<Reasons> reasons;  // where they were wanted, of what is proved
 };
 
 struct ProveOptions {
   // Called with each store as its claim is found, and how many pieces that has.
   std::function<void(std::string_view store, std::size_t pieces)> progress;
+  bool wants_reasons = false;
 };
 
 // Fails with E0812 where the Program has other inputs or outputs than the algorithm, with E0820 where it has something

@@ -132,6 +132,8 @@ def _check_own(tree, path, line, header, rooms):
         allowed = header.startswith("runtime/")
     elif room:
         allowed = target_room in rooms.seen_from(room) or header.startswith("runtime/") and header.endswith(".h")
+        if header.startswith("apps/check/"):
+            allowed = "checker" in rooms.walls[room] and path.endswith(".cpp")
     elif path.startswith(("apps/cli/", "tests/bench/")) and header.startswith("apps/probe/"):
         allowed = True
     elif path.startswith(("apps/cli/", "tests/")):
