@@ -69,14 +69,21 @@ class Speller {
     return nullptr;
   }
 
+  // Where a sum has no points its factors need not be finite: they are written inside of it.
   std::string spell(const Monomial& monomial) {
     std::vector<std::string> parts;
+    Atom sum = nullptr;
     if (monomial.coefficient != 1) parts.push_back(monomial.coefficient.get_str());
     for (const Factor& factor : monomial.factors) {
+      if (!sum && factor.atom->kind == AtomKind::Sum && factor.power == 1) {
+        sum = factor.atom;
+        continue;
+      }
       std::string part = spell(factor.atom);
       parts.push_back(factor.power == 1 ? part : list("^", {part, factor.power.get_str()}));
     }
     if (monomial.exponent) parts.push_back(list("exp", {spell(monomial.exponent)}));
+    if (sum) return fold("sum", sum, std::move(parts));
     return parts.size() == 1 ? parts[0] : list("*", parts);
   }
 
@@ -134,7 +141,7 @@ class Speller {
     return affine ? list(sign, {*affine}) : fail();
   }
 
-  std::string fold(const std::string& head, Atom atom) {
+  std::string fold(const std::string& head, Atom atom, std::vector<std::string> factors = {}) {
     std::string variables, constraints;
     for (int i = 0; i < atom->num_bound; ++i)
       variables += (i == 0 ? "" : " ") + bound_name(atom->height, i);
@@ -143,6 +150,10 @@ class Speller {
           (constraints.empty() ? "" : " ") + condition(one.equality ? "=" : ">=", one.value);
     std::vector<std::string> parts = {"(" + variables + ")", "(" + constraints + ")"};
     for (Term arg : atom->args) parts.push_back(spell(arg));
+    if (!factors.empty()) {
+      factors.push_back(parts.back());
+      parts.back() = list("*", factors);
+    }
     return list(head, parts);
   }
 
