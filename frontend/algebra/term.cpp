@@ -296,6 +296,7 @@ void TermStore::require(Condition condition, Term term) {
 }
 
 std::size_t TermStore::num_obligations() const { return impl_->obligations.size(); }
+void TermStore::drop_obligations(std::size_t first) { impl_->obligations.resize(first); }
 
 void TermStore::restrict_obligations(std::size_t first, Term condition) {
   for (std::size_t i = first; i < impl_->obligations.size(); ++i) {
