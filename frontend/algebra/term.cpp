@@ -82,7 +82,11 @@ Term TermStore::unknown(std::span<const Term> of) {
   for (Term term : of)
     for (Atom variable : term->free)
       if (!contains(free, variable)) free.push_back(variable);
-  return impl_->unknown(free);
+  // Asked for, so no limit.
+  const bool before = impl_->limit_reached;
+  const Term out = impl_->unknown(free);
+  impl_->limit_reached = before;
+  return out;
 }
 
 Term TermStore::add(Term a, Term b) { return impl_->add(a, b); }

@@ -218,11 +218,16 @@ class TermStore {
   bool is_constant(Term term) const;  // rational
   // Cells in it, also within other atoms, but not in folds.
   std::vector<Term> cells(Term term);
-  // A value atom in it, also within other atoms.
+  bool has_fold(Term term) const;
+  // The term with another for a term that is one atom.
+  Term exchanged(Term term, Term atom, Term by);
+  // Of a value that is one atom: whether it stands in the term, also within other atoms.
   bool has_value(Term term, Term value);
   // A condition that decides something in the term: an atom. And the term where it holds, or does not.
   std::optional<Term> some_condition(Term term);
   Term assume(Term term, Term condition, bool holds);
+  // The term where the condition holds: what that decides is decided.
+  Term within(Term condition, Term term);
   bool is_condition(Term term) const;  // one atom that is true or false, or its opposite
   bool is_name(Term term) const;  // a variable or an extent
   // Of an index term that is linear in the variable: its coefficient and the rest.

@@ -43,6 +43,15 @@ bool TermStore::has_value(Term term, Term value) {
   return found;
 }
 
+bool TermStore::has_fold(Term term) const { return term->height > 0; }
+
+Term TermStore::exchanged(Term term, Term atom, Term by) {
+  const Quiet no_conditions(*impl_);
+  const Atom wanted = impl_->single_atom(atom);
+  if (wanted == nullptr) return term;
+  return impl_->rebuild(term, [&](Atom each) { return each == wanted ? by : Term(); });
+}
+
 std::optional<Term> TermStore::some_condition(Term term) {
   const auto in = [&](Term each) -> std::optional<Term> {
     if (!each) return {};
@@ -63,6 +72,22 @@ Term TermStore::assume(Term term, Term condition, bool holds) {
   return impl_->rebuild(term, [&](Atom atom) -> Term {
     return atom == wanted ? integer(holds ? 1 : 0) : Term();
   });
+}
+
+Term TermStore::within(Term condition, Term term) {
+  const Quiet no_conditions(*impl_);
+  std::vector<Atom> atoms;
+  for (const Monomial& monomial : condition->monomials)
+    for (const Factor& factor : monomial.factors)
+      if (is_bool(factor.atom) && std::find(atoms.begin(), atoms.end(), factor.atom) == atoms.end())
+        atoms.push_back(factor.atom);
+  for (Atom atom : atoms) {
+    const bool must_fail = impl_->is_zero(impl_->assume(condition, atom, true));
+    const bool must_hold = impl_->is_zero(impl_->assume(condition, atom, false));
+    if (must_fail == must_hold || !has_value(term, impl_->of(atom))) continue;
+    term = assume(term, impl_->of(atom), must_hold);
+  }
+  return term;
 }
 
 bool TermStore::is_condition(Term term) const {

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "frontend/algebra/from_expr.h"
 #include "frontend/ir/algorithm.h"
 #include "lowering/proof/lifted.h"
 #include "lowering/proof/step_target.h"

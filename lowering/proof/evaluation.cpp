@@ -577,7 +577,7 @@ Term Evaluation::stated(Expr expr) {
 }
 
 Result<Ok> Evaluation::recognise(Piece& piece) {
-  if (piece.steps) return recognise_steps(piece);
+  if (piece.steps) return keeps_steps_ ? Result<Ok>(Ok{}) : recognise_steps(piece);
   const std::size_t mark = tools_.conditions.size();
   if (piece.fold) {
     const FoldValue& fold = *piece.fold;

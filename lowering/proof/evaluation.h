@@ -94,6 +94,19 @@ class Evaluation {
   Result<std::optional<StepValue>> as_steps(Expr expr, const Situation& situation,
                                             const StepTarget& target, const StepInner& inner = {},
                                             const StepPoint* guess = nullptr);
+  // While it lives, steps of all points of a domain stay steps.
+  class KeepSteps {
+   public:
+    explicit KeepSteps(Evaluation& evaluation) : evaluation_(evaluation) {
+      evaluation_.keeps_steps_ = true;
+    }
+    ~KeepSteps() { evaluation_.keeps_steps_ = false; }
+    KeepSteps(const KeepSteps&) = delete;
+    KeepSteps& operator=(const KeepSteps&) = delete;
+
+   private:
+    Evaluation& evaluation_;
+  };
   std::optional<StepPoint> step_point(const StepTarget& target, const std::vector<Term>& found);
   std::vector<Term> read_terms(const Situation& situation);
   poly::Set only_point(const poly::Set& where, const StepTarget& target, const StepPoint& at);
@@ -174,6 +187,7 @@ class Evaluation {
   Tools& tools_;
   const std::vector<Claim>& claims_;
   const std::vector<std::vector<Flow>>& flows_;
+  bool keeps_steps_ = false;
 };
 
 }  // namespace tilewright::proof

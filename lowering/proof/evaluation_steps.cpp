@@ -4,6 +4,8 @@
 // of points combined. What was before stands as symbols, one for each field, so that a step is one if it is the
 // algorithm's own for all values. Points keep their order unless the reduction commutes.
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 
 #include "lowering/proof/evaluation.h"
 #include "lowering/proof/names.h"
@@ -61,8 +63,7 @@ struct Evaluation::StepQuestion {
 Result<Evaluation::States> Evaluation::states_of(const Situation& situation,
                                                  const StepTarget& target,
                                                  const StepInner& inner) {
-  States out;
-  out.with_symbols = situation;
+  States out{{}, situation};
   const StepTerms steps(tools_.terms, target);
   const Set space = lifted(situation.where, target.bound);
   for (auto& [node, read] : out.with_symbols.reads) {
@@ -112,6 +113,22 @@ Result<Evaluation::States> Evaluation::states_of(const Situation& situation,
     }
     read.value = out.list[number].symbols[value->field];
     read.steps.reset();
+  }
+  // What was computed of them on the way.
+  for (auto& [node, read] : out.with_symbols.reads) {
+    if (!read.value || !tools_.terms.has_fold(read.value)) continue;
+    for (const States::State& state : out.list)
+      for (std::size_t field = 0; field < state.symbols.size(); ++field) {
+        Piece piece;
+        piece.where = situation.where;
+        piece.steps.emplace();
+        piece.steps->target = &target;
+        piece.steps->field = field;
+        piece.steps->indices = state.indices;
+        piece.steps->points = state.points;
+        TILEWRIGHT_TRY(name, term_of_steps(piece));
+        read.value = tools_.terms.exchanged(read.value, name, state.symbols[field]);
+      }
   }
   return out;
 }
@@ -196,8 +213,12 @@ std::optional<StepPoint> Evaluation::step_point(const StepTarget& target,
     return {};
   };
   for (Term pattern : steps.patterns()) {
+    if (std::getenv("DBG")) { std::fprintf(stderr, "   pattern %s in", tools_.terms.print(pattern).c_str()); for (Term t : found) std::fprintf(stderr, " | %s", tools_.terms.print(t).c_str()); std::fprintf(stderr, "\n"); }
+    std::vector<Term> wanted;
+    for (Term unknown : unknowns)
+      if (tools_.terms.mentions(pattern, unknown)) wanted.push_back(unknown);
     for (Term term : found) {
-      const auto match = tools_.terms.match(pattern, unknowns, term);
+      const auto match = tools_.terms.match(pattern, wanted, term);
       if (!match || !(match->factor == tools_.terms.integer(1))) continue;
       const bool agrees =
           std::all_of(match->values.begin(), match->values.end(), [&](const auto& pair) {
@@ -326,6 +347,7 @@ Result<std::optional<StepValue>> Evaluation::appended_steps(StepQuestion& questi
                             ? question.terms.merged(field, single, state.symbols)
                             : question.terms.next(field, state.symbols, state.indices, at.point);
       const Term candidate = tools_.terms.select(holds, next, state.symbols[field]);
+      if (std::getenv("DBG")) std::fprintf(stderr, "   candidate %s\n", tools_.terms.print(candidate).c_str());
       TILEWRIGHT_TRY(same, is_candidate(question, candidate, holds));
       if (!same) continue;
       TILEWRIGHT_TRY(in_order, in_front ? may_follow(point, state.points, target)
@@ -362,6 +384,7 @@ Result<std::optional<StepValue>> Evaluation::as_steps(Expr expr, const Situation
                     [&](Term one) { return tools_.terms.has_value(question.right, one); }))
       question.used.push_back(which);
   }
+  if (std::getenv("DBG")) std::fprintf(stderr, "   right %s states %zu used %zu\n", tools_.terms.print(question.right).c_str(), question.states.list.size(), question.used.size());
   TILEWRIGHT_TRY(kept, kept_steps(question));
   if (kept) return kept;
   TILEWRIGHT_TRY(merged, merged_steps(question));

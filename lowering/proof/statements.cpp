@@ -305,12 +305,18 @@ class Walk {
     }
     const Region outer = region_;
     const std::size_t depth = loops_.size();
-    const Expr written = substituted(value);
+    Expr written = substituted(value);
     Expr own;
     one.value = written;
     TILEWRIGHT_TRY(cell, target_of(one, indices));
     if (!one.under.empty()) {
       own = context_.read(buffer, cell, value.type());
+      // Where the store does something, the cell that data name is that one.
+      std::vector<Expr> named;
+      for (Expr index : indices) named.push_back(substituted(index));
+      const Expr given = context_.read(buffer, named, value.type());
+      written = ir::rewrite(context_, written,
+                            [&](Expr each) { return each == given ? own : each; });
       one.value = kept_unless(one.under, written, own);
     }
     one.loops = loops_;

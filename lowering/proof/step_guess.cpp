@@ -7,6 +7,9 @@
 #include "lowering/proof/names.h"
 #include "lowering/proof/points.h"
 
+#include <cstdio>
+#include <cstdlib>
+#define DBG(...) do { if (std::getenv("DBG")) std::fprintf(stderr, __VA_ARGS__); } while (0)
 namespace tilewright::proof {
 
 using poly::BasicSet;
@@ -33,6 +36,35 @@ void StepGuess::find_copies() {
     }
   }
   for (std::size_t number : members_->members()) same_as_[number] = root(number);
+}
+
+bool StepGuess::is_helper(const StepTarget& target, const Statement& one) const {
+  if (one.origin.as<program::Store>() || one.origin.as<program::Call>()) return false;
+  if (!one.origin.as<program::Let>()) return true;
+  const auto& body = target.fold->body;
+  return std::none_of(body.begin(), body.end(),
+                      [&](Expr field) { return field.type() == one.value.type(); });
+}
+
+void StepGuess::add_likewise(const StepTarget& target) {
+  if (points_.empty()) return;
+  const auto [first, point] = *points_.begin();
+  const Statement& adder = tools_.statements.list[first];
+  for (std::size_t number : members_->members()) {
+    const Statement& one = tools_.statements.list[number];
+    const bool adds = std::any_of(additions_.begin(), additions_.end(), [&](const Addition& each) {
+      return each.statement == number;
+    });
+    const bool same_loops = std::equal(
+        one.loops.begin(), one.loops.end(), adder.loops.begin(), adder.loops.end(),
+        [](const Loop& a, const Loop& b) { return a.name == b.name; });
+    if (adds || !same_loops || one.value.as<ir::Read>() || is_helper(target, one)) continue;
+    points_[number] = point;
+    Addition addition;
+    addition.statement = number;
+    addition.points = evaluation_.only_point(one.domain, target, point);
+    additions_.push_back(std::move(addition));
+  }
 }
 
 bool StepGuess::agree(const Statement& one, const std::vector<Term>& indices) {
@@ -67,6 +99,7 @@ void StepGuess::indices_by_cells(const StepTarget& target) {
 }
 
 Result<bool> StepGuess::find_additions(const StepTarget& target, const Statement& one) {
+  if (is_helper(target, one)) return true;
   TILEWRIGHT_TRY(cases, evaluation_.situations(one, [&](const Access& access, const Flow& flow) {
     return members_->is_inner(flow)
                ? tools_.terms.value(-1, {}, access.read.type())
@@ -144,14 +177,21 @@ StepInner StepGuess::inner_of(const Statement& one) const {
   out.indices = indices_of(one);
   for (std::size_t r = 0; r < one.reads.size(); ++r)
     for (const Source& source : flows_[one.number][r].sources)
-      if (members_->has(source.writer))
-        out.fields[one.reads[r].read.node()] = fields_.at(source.writer);
+      if (const auto field = fields_.find(source.writer); field != fields_.end())
+        out.fields[one.reads[r].read.node()] = field->second;
   return out;
 }
 
 Result<bool> StepGuess::confirmed(const StepTarget& target) {
+  const Evaluation::KeepSteps as_steps(evaluation_);
   for (std::size_t number : members_->members()) {
     const Statement& one = tools_.statements.list[number];
+    if (is_helper(target, one)) {
+      TILEWRIGHT_TRY(pieces, evaluation_.evaluate(one));
+      claims_[number] = Claim{};
+      claims_[number].pieces = std::move(pieces);
+      continue;
+    }
     const StepValue guess = *claims_[number].pieces[0].steps;
     const auto point = points_.find(number);
     TILEWRIGHT_TRY(cases, evaluation_.situations(one));
@@ -160,12 +200,17 @@ Result<bool> StepGuess::confirmed(const StepTarget& target) {
       TILEWRIGHT_TRY(expr, evaluation_.decided(one.value, situation.where));
       TILEWRIGHT_TRY(got, evaluation_.as_steps(expr, situation, target, inner,
                                                point == points_.end() ? nullptr : &point->second));
+      if (!got) DBG("  no steps: statement %zu where %s\n", number, situation.where.text().c_str());
+      else if (got->field != guess.field) DBG("  field\n");
+      else if (got->indices != guess.indices) DBG("  indices\n");
       if (!got || got->field != guess.field || got->indices != guess.indices) return false;
       const Set around = evaluation_.lifted(situation.where, target.bound);
       TILEWRIGHT_TRY(want, poly::intersect(tools_.polyhedra, guess.points, around, tools_.limits));
       TILEWRIGHT_TRY(have, poly::intersect(tools_.polyhedra, got->points, around, tools_.limits));
       TILEWRIGHT_TRY(same, poly::is_equal(tools_.polyhedra, want, have, tools_.limits));
+      if (!same) DBG("  points: want %s\n have %s\n", want.text().c_str(), have.text().c_str());
       if (!same) return false;
+      if (got->last && !guess.last) claims_[number].pieces[0].steps->last = got->last;
     }
   }
   return true;
@@ -175,11 +220,13 @@ Result<bool> StepGuess::with_fields(const StepTarget& target,
                                     const std::vector<std::size_t>& fields) {
   std::map<std::size_t, std::size_t> of_class;
   for (std::size_t number : members_->members())
-    of_class.try_emplace(same_as_[number], of_class.size());
+    if (!is_helper(target, tools_.statements.list[number]))
+      of_class.try_emplace(same_as_[number], of_class.size());
   fields_.clear();
   const std::size_t mark = tools_.conditions.size();
   for (std::size_t number : members_->members()) {
     const Statement& one = tools_.statements.list[number];
+    if (is_helper(target, one)) continue;
     const std::size_t field = fields[of_class[same_as_[number]]];
     fields_[number] = field;
     if (one.value.type() != target.fold->body[field].type()) return false;
@@ -213,8 +260,11 @@ Result<bool> StepGuess::try_target(const StepTarget& target) {
     if (!well) return false;
   }
   tools_.forget();
+  DBG("target %s group %zu additions %zu\n", target.name.c_str(), members_->members().size(), additions_.size());
   if (additions_.empty()) return false;
+  add_likewise(target);
   indices_by_cells(target);
+  if (std::any_of(indices_.begin(), indices_.end(), [](Term index) { return !index; })) DBG("  no indices\n");
   if (std::any_of(indices_.begin(), indices_.end(), [](Term index) { return !index; }))
     return false;
   for (std::size_t number : members_->members()) {
@@ -223,7 +273,8 @@ Result<bool> StepGuess::try_target(const StepTarget& target) {
   }
   tools_.forget();
   std::set<std::size_t> classes;
-  for (std::size_t number : members_->members()) classes.insert(same_as_[number]);
+  for (std::size_t number : members_->members())
+    if (!is_helper(target, tools_.statements.list[number])) classes.insert(same_as_[number]);
   std::vector<std::size_t> fields(classes.size(), 0);
   for (std::size_t round = 0; round < kMaxAssignments; ++round) {
     TILEWRIGHT_TRY(well, with_fields(target, fields));

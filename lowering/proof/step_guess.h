@@ -33,6 +33,10 @@ class StepGuess {
   Result<poly::Set> points_of(const StepTarget& target, const Statement& one);
   // Stores that only hand on what another wrote have its field.
   void find_copies();
+  // Computed on the way, and no field: a condition on what was before.
+  bool is_helper(const StepTarget& target, const Statement& one) const;
+  // Stores of which nothing says what they add add what the others do.
+  void add_likewise(const StepTarget& target);
   Result<bool> with_fields(const StepTarget& target, const std::vector<std::size_t>& fields);
   Result<bool> confirmed(const StepTarget& target);
   StepInner inner_of(const Statement& one) const;
