@@ -247,7 +247,7 @@ bool Evaluation::may_be_nothing(Term term) {
     // Of a store of which nothing is known.
     if (id >= 0) {
       const Statement& writer = tools_.statements.list[static_cast<std::size_t>(id)];
-      out = out || !writer.under.empty();
+      out = out || writer.keeps;
     }
     return {};
   });
@@ -446,7 +446,14 @@ Result<std::vector<Piece>> Evaluation::evaluate(const Statement& one) {
         TILEWRIGHT_TRY(written, term(read));
         read.value = written;
       }
+      const std::size_t before = tools_.terms.num_obligations();
       piece.value = plain(expr, situation);
+      if (!one.keeps && !one.under.empty()) {
+        Term all = tools_.terms.integer(1);
+        for (Expr condition : one.under)
+          all = tools_.terms.both(all, plain(condition, situation));
+        tools_.terms.restrict_obligations(before, all);
+      }
     }
     tools_.note(situation.where);
     out.push_back(std::move(piece));
@@ -569,7 +576,6 @@ Result<Term> Evaluation::as_marked(const Statement& one, const std::vector<Piece
   return tools_.algorithm.cell(one.marked, indices);
 }
 
-// Every cell as it stands.
 Term Evaluation::stated(Expr expr) {
   algebra::Leaves leaves;
   leaves.variable = [&](Symbol name) { return tools_.translator.variable(name.text()); };

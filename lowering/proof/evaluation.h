@@ -80,6 +80,8 @@ class Evaluation {
   // The cases of a right side. `stand_in`, where it gives a term for a read, is taken for what the read finds.
   using StandIn = std::function<Term(const Access& access, const Flow& flow)>;
   Result<std::vector<Situation>> situations(const Statement& one, const StandIn& stand_in = {});
+  // Every cell as it stands.
+  Term stated(Expr expr);
   // The right side with its `select`s decided as far as the situation does.
   Result<Expr> decided(Expr expr, const poly::Set& where);
   // Precondition: no read of the situation is a fold.
@@ -171,7 +173,6 @@ class Evaluation {
   Result<std::vector<Piece>> pulled_back(const Reader& reader, const Source& source);
   Result<AffineExpr> simplified(const AffineExpr& expr, const poly::Set& where);
   void solve(const poly::Set& where, Goal& goal);
-  Term stated(Expr expr);
   // The expression with the largest parts of it that are folds as reads of their own.
   Result<Expr> folds_named(Expr expr, Situation& situation, const FoldValue& shape);
   Result<GoalState> prove_as_is(const Goal& goal);

@@ -30,6 +30,7 @@ std::optional<Evaluation::Step> Evaluation::step(Term term, Term body,
   if (best == pattern.end()) return {};
   // What is left when these are taken out; nothing where one is not there. No law is used.
   const auto without = [&](const std::vector<Term>& taken) -> std::optional<Term> {
+    if (taken.empty()) return {};
     std::vector<Term> left = all;
     for (Term one : taken) {
       const auto at = std::find(left.begin(), left.end(), one);

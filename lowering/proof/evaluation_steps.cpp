@@ -4,8 +4,6 @@
 // of points combined. What was before stands as symbols, one for each field, so that a step is one if it is the
 // algorithm's own for all values. Points keep their order unless the reduction commutes.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 
 #include "lowering/proof/evaluation.h"
 #include "lowering/proof/names.h"
@@ -213,7 +211,6 @@ std::optional<StepPoint> Evaluation::step_point(const StepTarget& target,
     return {};
   };
   for (Term pattern : steps.patterns()) {
-    if (std::getenv("DBG")) { std::fprintf(stderr, "   pattern %s in", tools_.terms.print(pattern).c_str()); for (Term t : found) std::fprintf(stderr, " | %s", tools_.terms.print(t).c_str()); std::fprintf(stderr, "\n"); }
     std::vector<Term> wanted;
     for (Term unknown : unknowns)
       if (tools_.terms.mentions(pattern, unknown)) wanted.push_back(unknown);
@@ -347,7 +344,6 @@ Result<std::optional<StepValue>> Evaluation::appended_steps(StepQuestion& questi
                             ? question.terms.merged(field, single, state.symbols)
                             : question.terms.next(field, state.symbols, state.indices, at.point);
       const Term candidate = tools_.terms.select(holds, next, state.symbols[field]);
-      if (std::getenv("DBG")) std::fprintf(stderr, "   candidate %s\n", tools_.terms.print(candidate).c_str());
       TILEWRIGHT_TRY(same, is_candidate(question, candidate, holds));
       if (!same) continue;
       TILEWRIGHT_TRY(in_order, in_front ? may_follow(point, state.points, target)
@@ -384,7 +380,6 @@ Result<std::optional<StepValue>> Evaluation::as_steps(Expr expr, const Situation
                     [&](Term one) { return tools_.terms.has_value(question.right, one); }))
       question.used.push_back(which);
   }
-  if (std::getenv("DBG")) std::fprintf(stderr, "   right %s states %zu used %zu\n", tools_.terms.print(question.right).c_str(), question.states.list.size(), question.used.size());
   TILEWRIGHT_TRY(kept, kept_steps(question));
   if (kept) return kept;
   TILEWRIGHT_TRY(merged, merged_steps(question));

@@ -117,7 +117,7 @@ class Prover {
   // Some store to it may leave a cell as it was.
   bool written_under_conditions(Symbol buffer) const {
     return std::any_of(statements_.list.begin(), statements_.list.end(), [&](const Statement& one) {
-      return one.buffer == buffer && !one.under.empty();
+      return one.buffer == buffer && one.keeps;
     });
   }
 

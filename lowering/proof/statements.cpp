@@ -309,7 +309,10 @@ class Walk {
     Expr own;
     one.value = written;
     TILEWRIGHT_TRY(cell, target_of(one, indices));
-    if (!one.under.empty()) {
+    // What is computed on the way is not asked for where it was not computed.
+    const bool is_store = stmt.as<program::Store>() || stmt.as<program::Call>();
+    one.keeps = is_store && !one.under.empty();
+    if (one.keeps) {
       own = context_.read(buffer, cell, value.type());
       // Where the store does something, the cell that data name is that one.
       std::vector<Expr> named;
@@ -324,6 +327,11 @@ class Walk {
     for (Expr condition : one.under)
       one.data.facts = meet(one.data.facts, data_.condition(condition, true, one.data));
     std::vector<Expr> under;
+    if (!one.keeps)
+      for (Expr condition : one.under) {
+        TILEWRIGHT_CHECK_OK(reads_of(one, condition, region_, under));
+        under.push_back(condition);
+      }
     TILEWRIGHT_CHECK_OK(reads_of(one, one.value, region_, under));
     if (own) {
       bool is_read = false;

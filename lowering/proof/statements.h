@@ -65,6 +65,7 @@ struct Statement {
   std::vector<TimeStep> time;
   std::vector<Access> reads;
   std::vector<Expr> under;  // the conditions on data under which a run executes it
+  bool keeps = false;  // where they do not hold, the cell keeps what it held; else its value is of no matter there
   Known data;  // the names in `target`, and what `under` says of them
   std::vector<AffineExpr> target;  // the cell as the Program says it: `cell`, but for names
   // What the store says that it writes: a cell of the algorithm. A hint.

@@ -7,9 +7,6 @@
 #include "lowering/proof/names.h"
 #include "lowering/proof/points.h"
 
-#include <cstdio>
-#include <cstdlib>
-#define DBG(...) do { if (std::getenv("DBG")) std::fprintf(stderr, __VA_ARGS__); } while (0)
 namespace tilewright::proof {
 
 using poly::BasicSet;
@@ -121,7 +118,8 @@ Result<bool> StepGuess::find_additions(const StepTarget& target, const Statement
       additions_.push_back(std::move(addition));
     }
     if (combines) continue;
-    const auto at = evaluation_.step_point(target, evaluation_.read_terms(situation));
+    auto at = marked_point(target, one);
+    if (!at) at = evaluation_.step_point(target, evaluation_.read_terms(situation));
     if (!at) continue;
     if (!agree(one, at->indices)) return false;
     points_[one.number] = *at;
@@ -131,6 +129,28 @@ Result<bool> StepGuess::find_additions(const StepTarget& target, const Statement
     additions_.push_back(std::move(addition));
   }
   return true;
+}
+
+// What the store says that it adds.
+std::optional<StepPoint> StepGuess::marked_point(const StepTarget& target, const Statement& one) {
+  const bool ours = std::find(target.tensors.begin(), target.tensors.end(), one.marked) !=
+                    target.tensors.end();
+  if (!ours || target.scanned >= 0 ||
+      one.mark.size() != target.indices.size() + target.bound.size())
+    return {};
+  StepPoint out;
+  for (std::size_t i = 0; i < one.mark.size(); ++i) {
+    const Term value = evaluation_.stated(one.mark[i]);
+    const auto affine = tools_.translator.affine(value);
+    if (!affine) return {};
+    if (i < target.indices.size()) {
+      out.indices.push_back(value);
+    } else {
+      out.point.push_back(value);
+      out.affine.push_back(*affine);
+    }
+  }
+  return out;
 }
 
 std::vector<Term> StepGuess::indices_of(const Statement& one) const {
@@ -200,15 +220,11 @@ Result<bool> StepGuess::confirmed(const StepTarget& target) {
       TILEWRIGHT_TRY(expr, evaluation_.decided(one.value, situation.where));
       TILEWRIGHT_TRY(got, evaluation_.as_steps(expr, situation, target, inner,
                                                point == points_.end() ? nullptr : &point->second));
-      if (!got) DBG("  no steps: statement %zu where %s\n", number, situation.where.text().c_str());
-      else if (got->field != guess.field) DBG("  field\n");
-      else if (got->indices != guess.indices) DBG("  indices\n");
       if (!got || got->field != guess.field || got->indices != guess.indices) return false;
       const Set around = evaluation_.lifted(situation.where, target.bound);
       TILEWRIGHT_TRY(want, poly::intersect(tools_.polyhedra, guess.points, around, tools_.limits));
       TILEWRIGHT_TRY(have, poly::intersect(tools_.polyhedra, got->points, around, tools_.limits));
       TILEWRIGHT_TRY(same, poly::is_equal(tools_.polyhedra, want, have, tools_.limits));
-      if (!same) DBG("  points: want %s\n have %s\n", want.text().c_str(), have.text().c_str());
       if (!same) return false;
       if (got->last && !guess.last) claims_[number].pieces[0].steps->last = got->last;
     }
@@ -260,11 +276,9 @@ Result<bool> StepGuess::try_target(const StepTarget& target) {
     if (!well) return false;
   }
   tools_.forget();
-  DBG("target %s group %zu additions %zu\n", target.name.c_str(), members_->members().size(), additions_.size());
   if (additions_.empty()) return false;
   add_likewise(target);
   indices_by_cells(target);
-  if (std::any_of(indices_.begin(), indices_.end(), [](Term index) { return !index; })) DBG("  no indices\n");
   if (std::any_of(indices_.begin(), indices_.end(), [](Term index) { return !index; }))
     return false;
   for (std::size_t number : members_->members()) {

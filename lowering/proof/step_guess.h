@@ -27,6 +27,7 @@ class StepGuess {
 
   Result<bool> try_target(const StepTarget& target);
   Result<bool> find_additions(const StepTarget& target, const Statement& one);
+  std::optional<StepPoint> marked_point(const StepTarget& target, const Statement& one);
   bool agree(const Statement& one, const std::vector<Term>& indices);
   // By the cell that a store writes, or says that it writes.
   void indices_by_cells(const StepTarget& target);
