@@ -146,8 +146,10 @@ class Reader {
   }
   Term make(const ir::Select& node) {
     const Term condition = read(node.condition);
-    const Term yes = arm(node.then_value, condition);
-    return store_.select(condition, yes, arm(node.else_value, store_.negation(condition)));
+    const Term otherwise = store_.negation(condition);
+    const Term yes = store_.within(condition, arm(node.then_value, condition));
+    return store_.select(condition, yes,
+                         store_.within(otherwise, arm(node.else_value, otherwise)));
   }
 
   // In a scope of its own: what is read again outside of it has its conditions there too.

@@ -82,7 +82,11 @@ Term TermStore::unknown(std::span<const Term> of) {
   for (Term term : of)
     for (Atom variable : term->free)
       if (!contains(free, variable)) free.push_back(variable);
-  return impl_->unknown(free);
+  // Asked for, so no limit.
+  const bool before = impl_->limit_reached;
+  const Term out = impl_->unknown(free);
+  impl_->limit_reached = before;
+  return out;
 }
 
 Term TermStore::add(Term a, Term b) { return impl_->add(a, b); }
@@ -296,6 +300,7 @@ void TermStore::require(Condition condition, Term term) {
 }
 
 std::size_t TermStore::num_obligations() const { return impl_->obligations.size(); }
+void TermStore::drop_obligations(std::size_t first) { impl_->obligations.resize(first); }
 
 void TermStore::restrict_obligations(std::size_t first, Term condition) {
   for (std::size_t i = first; i < impl_->obligations.size(); ++i) {

@@ -216,6 +216,20 @@ class TermStore {
   std::vector<Term> free_variables(Term term) const;
   bool mentions(Term term, Term variable) const;
   bool is_constant(Term term) const;  // rational
+  // Cells in it, also within other atoms, but not in folds.
+  std::vector<Term> cells(Term term);
+  bool has_fold(Term term) const;
+  // The term with another for a term that is one atom.
+  Term exchanged(Term term, Term atom, Term by);
+  // Of a value that is one atom: whether it stands in the term, also within other atoms.
+  bool has_value(Term term, Term value);
+  // A condition that decides something in the term: an atom. And the term where it holds, or does not.
+  std::optional<Term> some_condition(Term term);
+  Term assume(Term term, Term condition, bool holds);
+  // The term where the condition holds: what that decides is decided.
+  Term within(Term condition, Term term);
+  bool is_condition(Term term) const;  // one atom that is true or false, or its opposite
+  bool is_name(Term term) const;  // a variable or an extent
   // Of an index term that is linear in the variable: its coefficient and the rest.
   std::optional<std::int64_t> integer_value(Term term) const;
   // Which cell the term is, where it is one and nothing else.
@@ -229,8 +243,9 @@ class TermStore {
   std::optional<Term> unwrapped(ir::ScalarType type, Term term) const;
   // The term with those of its conditions on indices, `value >= 0` or `== 0`, decided that the function decides.
   Term decide(Term term, const std::function<std::optional<bool>(const Constraint&)>& decided);
-  // An index term whose sum these parts are; nothing where it is not linear in variables and floors.
-  std::optional<std::vector<IndexPart>> index_parts(Term term);
+  // An index term whose sum these parts are; nothing where it is not linear in variables and floors. `values`: cells
+  // and other integers of no known form may stand in the place of a variable.
+  std::optional<std::vector<IndexPart>> index_parts(Term term, bool values = false);
   std::vector<Term> monomials(Term term);
 
   // Logs a condition of a term; one of being finite or < inf as conditions of the atoms in it.
@@ -238,6 +253,7 @@ class TermStore {
   std::vector<Obligation> take_obligations();
   // Those from number `first` on are needed only where the condition holds: they came from an arm of a selection.
   std::size_t num_obligations() const;
+  void drop_obligations(std::size_t first);
   void restrict_obligations(std::size_t first, Term condition);
   bool limit_reached() const;
 

@@ -152,6 +152,17 @@ std::optional<Match> TermStore::match(Term pattern, std::span<const Term> unknow
   if (!pattern->is_finite_form() || !term->is_finite_form() || pattern->monomials.size() != 1 ||
       term->monomials.size() != 1)
     return std::nullopt;
+  // Every factor of the pattern must have one of its form; conditions may be decided by the unknowns.
+  const Monomial& wanted = pattern->monomials[0];
+  const Monomial& there = term->monomials[0];
+  if (wanted.exponent && !there.exponent) return std::nullopt;
+  for (const Factor& factor : wanted.factors)
+    if (!is_bool(factor.atom) &&
+        std::none_of(there.factors.begin(), there.factors.end(), [&](const Factor& other) {
+          return other.atom->kind == factor.atom->kind && other.atom->name == factor.atom->name &&
+                 other.atom->text == factor.atom->text;
+        }))
+      return std::nullopt;
   std::vector<Atom> atoms;
   for (Term unknown : unknowns)
     if (const Atom atom = impl_->single_atom(unknown)) atoms.push_back(atom);

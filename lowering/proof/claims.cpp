@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <set>
 
 #include "lowering/proof/evaluation.h"
 #include "lowering/proof/fold_guess.h"
+#include "lowering/proof/step_guess.h"
 
 namespace tilewright::proof {
 
@@ -33,8 +36,14 @@ struct Claims::Impl {
   }
 
   // Groups of statements that depend on each other, writers first.
-  std::vector<std::vector<std::size_t>> groups() const;
+  // Of those among `some`, where what is in `known` depends on nothing.
+  std::vector<std::vector<std::size_t>> groups(const std::vector<std::size_t>& some,
+                                               const std::set<std::size_t>& known) const;
   Result<Ok> settle(const std::vector<std::size_t>& group);
+  Result<Ok> settle_alone(const Statement& one);
+  // By induction over the loop of an algorithm: what one iteration hands to the next is supposed, all else follows,
+  // and then what was supposed.
+  Result<bool> by_iterations(const std::vector<std::size_t>& group);
   Claim itself(const Statement& one) const;
 };
 
@@ -104,13 +113,21 @@ class Components {
 
 }  // namespace
 
-std::vector<std::vector<std::size_t>> Claims::Impl::groups() const {
-  std::vector<std::vector<std::size_t>> edges(flows.size());
-  for (std::size_t reader = 0; reader < flows.size(); ++reader)
-    for (const Flow& flow : flows[reader])
-      for (const Source& source : flow.sources)
-        if (source.writer != kGiven) edges[reader].push_back(source.writer);
-  return Components(edges).find();
+std::vector<std::vector<std::size_t>> Claims::Impl::groups(
+    const std::vector<std::size_t>& some, const std::set<std::size_t>& known) const {
+  std::map<std::size_t, std::size_t> place;
+  for (std::size_t i = 0; i < some.size(); ++i) place[some[i]] = i;
+  std::vector<std::vector<std::size_t>> edges(some.size());
+  for (std::size_t i = 0; i < some.size(); ++i)
+    for (const Flow& flow : flows[some[i]])
+      for (const Source& source : flow.sources) {
+        const auto to = source.writer == kGiven ? place.end() : place.find(source.writer);
+        if (to != place.end() && !known.contains(source.writer)) edges[i].push_back(to->second);
+      }
+  std::vector<std::vector<std::size_t>> out = Components(edges).find();
+  for (auto& group : out)
+    for (std::size_t& number : group) number = some[number];
+  return out;
 }
 
 Claim Claims::Impl::itself(const Statement& one) const {
@@ -126,6 +143,58 @@ Claim Claims::Impl::itself(const Statement& one) const {
   return claim;
 }
 
+Result<Ok> Claims::Impl::settle_alone(const Statement& one) {
+  TILEWRIGHT_TRY(pieces, evaluation.evaluate(one));
+  TILEWRIGHT_TRY(folds, evaluation.united(std::move(pieces)));
+  for (Piece& piece : folds) TILEWRIGHT_CHECK_OK(evaluation.recognise(piece));
+  TILEWRIGHT_TRY(simple, evaluation.united(std::move(folds)));
+  if (simple.size() > 1) {
+    TILEWRIGHT_TRY(cell, evaluation.as_marked(one, simple));
+    if (cell) {
+      simple.resize(1, Piece());
+      simple[0].fold.reset();
+      simple[0].steps.reset();
+      simple[0].value = cell;
+    }
+  }
+  if (simple.size() == 1) simple[0].where = one.domain;
+  claims[one.number].pieces = std::move(simple);
+  return Ok{};
+}
+
+Result<bool> Claims::Impl::by_iterations(const std::vector<std::size_t>& group) {
+  std::set<std::size_t> supposed;
+  for (std::size_t number : group) {
+    const Statement& one = tools.statements.list[number];
+    const Term cell = evaluation.handed_on(one);
+    if (!cell) continue;
+    supposed.insert(number);
+    claims[number] = Claim{};
+    Piece piece;
+    piece.where = one.domain;
+    piece.value = cell;
+    claims[number].pieces.push_back(std::move(piece));
+  }
+  if (supposed.empty()) return false;
+  std::map<std::size_t, Claim> suppositions;
+  for (std::size_t number : supposed) suppositions[number] = claims[number];
+  for (const auto& inner : groups(group, supposed)) {
+    if (inner.size() == 1 && supposed.contains(inner[0])) {
+      TILEWRIGHT_CHECK_OK(settle_alone(tools.statements.list[inner[0]]));
+      const auto& found = claims[inner[0]].pieces;
+      const Term wanted = suppositions[inner[0]].pieces[0].value;
+      const bool same = std::all_of(found.begin(), found.end(), [&](const Piece& piece) {
+        return piece.value && piece.value == wanted;
+      });
+      claims[inner[0]] = suppositions[inner[0]];
+      if (!same) return false;
+      continue;
+    }
+    TILEWRIGHT_CHECK_OK(settle(inner));
+  }
+  return true;
+}
+
 Result<Ok> Claims::Impl::settle(const std::vector<std::size_t>& group) {
   const auto depends_on_itself = [&] {
     for (const Flow& flow : flows[group[0]])
@@ -133,30 +202,20 @@ Result<Ok> Claims::Impl::settle(const std::vector<std::size_t>& group) {
         if (source.writer == group[0]) return true;
     return false;
   };
-  if (group.size() == 1 && !depends_on_itself()) {
-    TILEWRIGHT_TRY(pieces, evaluation.evaluate(tools.statements.list[group[0]]));
-    TILEWRIGHT_TRY(folds, evaluation.united(std::move(pieces)));
-    for (Piece& piece : folds) TILEWRIGHT_CHECK_OK(evaluation.recognise(piece));
-    TILEWRIGHT_TRY(simple, evaluation.united(std::move(folds)));
-    if (simple.size() > 1) {
-      TILEWRIGHT_TRY(cell, evaluation.as_marked(tools.statements.list[group[0]], simple));
-      if (cell) {
-        simple.resize(1, Piece());
-        simple[0].fold.reset();
-        simple[0].value = cell;
-      }
-    }
-    if (simple.size() == 1) simple[0].where = tools.statements.list[group[0]].domain;
-    claims[group[0]].pieces = std::move(simple);
-    return Ok{};
-  }
+  if (group.size() == 1 && !depends_on_itself())
+    return settle_alone(tools.statements.list[group[0]]);
   FoldGuess guess(tools, claims, flows, evaluation);
   const std::size_t before = tools.conditions.size();
   TILEWRIGHT_TRY(found, guess.find(group));
   if (found) return Ok{};
-  tools.forget();
-  tools.conditions.erase(tools.conditions.begin() + static_cast<std::ptrdiff_t>(before),
-                         tools.conditions.end());
+  tools.forget(before);
+  StepGuess steps(tools, claims, flows, evaluation);
+  TILEWRIGHT_TRY(stepped, steps.find(group));
+  if (stepped) return Ok{};
+  tools.forget(before);
+  TILEWRIGHT_TRY(iterated, by_iterations(group));
+  if (iterated) return Ok{};
+  tools.forget(before);
   for (std::size_t number : group) claims[number] = itself(tools.statements.list[number]);
   return Ok{};
 }
@@ -172,7 +231,9 @@ Result<Ok> Claims::find(const std::function<void(std::size_t, std::size_t)>& fou
   impl_->tools.forget();  // targets are patterns: a match is a claim to be confirmed
   TILEWRIGHT_CHECK_OK(impl_->find_flows());
   impl_->claims.resize(impl_->flows.size());
-  for (const auto& group : impl_->groups()) {
+  std::vector<std::size_t> all(impl_->flows.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  for (const auto& group : impl_->groups(all, {})) {
     const std::size_t mark = impl_->tools.conditions.size();
     const auto settled = impl_->settle(group);
     for (std::size_t number : group)
@@ -233,6 +294,13 @@ std::vector<Condition> Claims::conditions() const {
                      [&](const Condition& other) { return same(one, other); }))
       out.push_back(one);
   return out;
+}
+
+Result<bool> Claims::finds_values(const Statement& one, std::size_t read) {
+  const std::size_t mark = impl_->tools.conditions.size();
+  auto found = impl_->evaluation.finds_values(one, read);
+  impl_->tools.forget(mark);
+  return found;
 }
 
 Result<GoalState> Claims::prove(const Goal& goal) { return impl_->evaluation.prove(goal); }

@@ -24,11 +24,25 @@ struct FoldValue {
   FoldValue() : points(poly::Space{}) {}
 };
 
+// One field of what the steps of some points make of the start.
+struct StepValue {
+  const StepTarget* target = nullptr;
+  std::size_t field = 0;
+  std::vector<Term> indices;  // of the target, over the loops
+  Term last;  // of a scan: the point that was added last, a guess
+  poly::Set points;  // dimensions: the loops, then the bound variables
+
+  StepValue() : points(poly::Space{}) {}
+};
+
 // What a store wrote where `where` holds.
 struct Piece {
   poly::Set where;
-  Term value;  // null of a fold
+  Term value;  // null of a fold and of steps
   std::optional<FoldValue> fold;
+  std::optional<StepValue> steps;
+  // Of a read at a cell that data name: what the names in the value stand for.
+  std::vector<std::pair<std::string, Expr>> names = {};
 
   Piece() : where(poly::Space{}) {}
 };
@@ -77,6 +91,8 @@ class Claims {
   Result<std::string> spelled(
       const Piece& piece);  // for a certificate; empty: there are no words for it
   Result<GoalState> prove(const Goal& goal);
+  // Whether read number `read` finds what a store wrote wherever a run evaluates it.
+  Result<bool> finds_values(const Statement& one, std::size_t read);
   // Of all claims and of what was proved, without duplicates.
   std::vector<Condition> conditions() const;
 

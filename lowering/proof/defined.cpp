@@ -10,9 +10,20 @@ using poly::Set;
 
 Result<bool> Defined::has_point(const Set& where, std::span<const Term> variables,
                                 const algebra::Conjunction& conjunction, bool all) {
-  const auto constraints = translator_.basic_set(conjunction);
+  DataNames data;
+  const auto constraints = translator_.basic_set(conjunction, &data);
   if (!constraints) return false;
-  poly::Space space = where.space();
+  // For all values of the data that the algorithm's declarations allow; not of data that the variables choose.
+  for (const auto& [name, term] : data.names)
+    for (Term variable : variables)
+      if (all && terms_.mentions(term, variable)) return false;
+  Set given = where;
+  if (!data.names.empty()) {
+    poly::Space wider = where.space();
+    for (const auto& [name, term] : data.names) wider.dims.push_back(name);
+    given = Set(std::move(wider), both(where.pieces(), {algorithm_.declared(translator_, data)}));
+  }
+  poly::Space space = given.space();
   std::vector<std::string> bound;
   for (Term variable : variables) bound.push_back(terms_.print(variable));
   space.dims.insert(space.dims.end(), bound.begin(), bound.end());
@@ -27,11 +38,11 @@ Result<bool> Defined::has_point(const Set& where, std::span<const Term> variable
         if (!known) return false;
       }
     }
-  const Set points(space, both(where.pieces(), {*constraints}));
+  const Set points(space, both(given.pieces(), {*constraints}));
   if (!all) return poly::is_empty(polyhedra_, points);
   TILEWRIGHT_TRY(
       some, bound.empty() ? Result<Set>(points) : poly::project_out(polyhedra_, points, bound));
-  return poly::is_subset(polyhedra_, where, some);
+  return poly::is_subset(polyhedra_, given, some);
 }
 
 Result<bool> Defined::holds(const Condition& condition) {

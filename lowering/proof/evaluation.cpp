@@ -162,6 +162,24 @@ Result<std::vector<Piece>> Evaluation::pulled_back(const Reader& reader, const S
       TILEWRIGHT_CHECK_OK(note_somewhere(fold.points, fold.bound));
       found.fold = std::move(fold);
     }
+    if (piece.steps) {
+      StepValue steps = *piece.steps;
+      std::vector<BasicSet> points;
+      for (const BasicSet& one : steps.points.pieces())
+        points.push_back(replaced(one, from, source.instance));
+      const Set space = lifted(found.where, steps.target->bound);
+      steps.points = Set(space.space(), both(found.where.pieces(), points));
+      for (Term& index : steps.indices) {
+        TILEWRIGHT_TRY(moved, carried(index));
+        index = moved;
+      }
+      if (steps.last) {
+        TILEWRIGHT_TRY(moved, carried(steps.last));
+        steps.last = moved;
+      }
+      tools_.forget();
+      found.steps = std::move(steps);
+    }
     out.push_back(std::move(found));
     if (all) break;
   }
@@ -183,6 +201,13 @@ Result<std::vector<Piece>> Evaluation::found(const Reader& reader, const Flow& f
     piece.value = tools_.algorithm.cell(reader.access.buffer, cell);
     out.push_back(std::move(piece));
   }
+  TILEWRIGHT_TRY(all_written, empty(flow.unwritten));
+  if (!all_written) {
+    Piece piece;
+    piece.where = flow.unwritten;
+    piece.value = nothing(tools_.statements.find(reader.access.buffer)->type);
+    out.push_back(std::move(piece));
+  }
   if (out.size() > 1) {
     TILEWRIGHT_TRY(folds, united(std::move(out)));
     out = std::move(folds);
@@ -190,7 +215,70 @@ Result<std::vector<Piece>> Evaluation::found(const Reader& reader, const Flow& f
   // What is a partial fold of its store may be a whole one here.
   for (Piece& piece : out) TILEWRIGHT_CHECK_OK(recognise(piece));
   if (out.size() < 2) return out;
-  return united(std::move(out));
+  TILEWRIGHT_TRY(carried, as_carried(std::move(out)));
+  return united(std::move(carried));
+}
+
+Result<Piece> Evaluation::chosen_by_data(const Access& access, const std::vector<Piece>& pieces) {
+  const Set around = with_names(access.points, access.data);
+  Piece out;
+  out.where = access.points;
+  for (const Piece& piece : pieces) {
+    TILEWRIGHT_TRY(value, term(piece));
+    if (!out.value) {
+      out.value = value;
+      continue;
+    }
+    TILEWRIGHT_TRY(where, poly::gist(tools_.polyhedra, piece.where, around, tools_.limits));
+    Term here = tools_.terms.integer(0);
+    for (const BasicSet& part : where.pieces())
+      here = tools_.terms.either(here, tools_.terms.holds(tools_.translator.conjunction(part)));
+    out.value = tools_.terms.select(here, value, out.value);
+  }
+  if (!out.value) out.value = nothing(tools_.statements.find(access.buffer)->type);
+  out.names = access.data.values;
+  return out;
+}
+
+bool Evaluation::may_be_nothing(Term term) {
+  bool out = false;
+  tools_.terms.inline_values(term, [&](std::int64_t id, std::span<const Term>) -> Term {
+    if (id == kNothing) out = true;
+    // Of a store of which nothing is known.
+    if (id >= 0) {
+      const Statement& writer = tools_.statements.list[static_cast<std::size_t>(id)];
+      out = out || writer.keeps;
+    }
+    return {};
+  });
+  return out;
+}
+
+Result<bool> Evaluation::finds_values(const Statement& one, std::size_t read) {
+  const Access& access = one.reads[read];
+  if (access.only_kept) return true;
+  // What the store does under conditions is what it reads there.
+  Expr value = access.read;
+  std::vector<Expr> under = access.under;
+  if (access.is_own) under = one.under;
+  const Expr zero = access.read.type() == ir::ScalarType::Bool
+                        ? tools_.context.boolean(false)
+                        : tools_.context.constant(access.read.type(), 0);
+  for (auto condition = under.rbegin(); condition != under.rend(); ++condition)
+    value = tools_.context.select(*condition, value, zero);
+  TILEWRIGHT_TRY(cases, situations(one));
+  for (Situation& situation : cases) {
+    const auto found = situation.reads.find(access.read.node());
+    if (found == situation.reads.end()) continue;
+    for (auto& [node, each] : situation.reads) {
+      if (!each.fold) continue;
+      TILEWRIGHT_TRY(written, term(each));
+      each.value = written;
+    }
+    if (!may_be_nothing(found->second.value)) continue;
+    if (may_be_nothing(plain(value, situation))) return false;
+  }
+  return true;
 }
 
 Result<bool> Evaluation::same(Term a, Term b, const Set& where) {
@@ -220,6 +308,10 @@ Result<std::vector<Situation>> Evaluation::situations(const Statement& one,
     } else {
       TILEWRIGHT_TRY(found_pieces, found(reader_of(one, access), flows_[one.number][r]));
       pieces = std::move(found_pieces);
+      if (!access.data.empty()) {
+        TILEWRIGHT_TRY(single, chosen_by_data(access, pieces));
+        pieces.assign(1, std::move(single));
+      }
     }
     std::vector<Situation> next;
     for (Situation& situation : out) {
@@ -289,10 +381,37 @@ Term Evaluation::plain(Expr expr, const Situation& situation) {
   leaves.read = [&](const ir::Read& read, std::span<const Term>) -> Term {
     const auto found = situation.reads.find(&read);
     if (found == situation.reads.end() || !found->second.value) return tools_.terms.unknown({});
-    return found->second.value;
+    if (found->second.names.empty()) return found->second.value;
+    std::vector<std::pair<Term, Term>> values;
+    for (const auto& [name, value] : found->second.names)
+      values.emplace_back(tools_.translator.variable(name),
+                          algebra::from_expr(tools_.terms, value, leaves));
+    return tools_.terms.substitute(found->second.value, values);
   };
   leaves.variable = [&](Symbol name) { return tools_.translator.variable(name.text()); };
   return algebra::from_expr(tools_.terms, expr, leaves);
+}
+
+// Of reads that found steps: what the expression makes of them, or, where that is none, terms for them.
+Result<std::optional<StepValue>> Evaluation::steps_read(Expr expr, Situation& situation) {
+  std::vector<const StepTarget*> targets;
+  for (const auto& [node, read] : situation.reads)
+    if (read.steps &&
+        std::find(targets.begin(), targets.end(), read.steps->target) == targets.end())
+      targets.push_back(read.steps->target);
+  for (const StepTarget* target : targets) {
+    const std::size_t mark = tools_.conditions.size();
+    TILEWRIGHT_TRY(steps, as_steps(expr, situation, *target));
+    if (steps) return steps;
+    tools_.forget(mark);
+  }
+  for (auto& [node, read] : situation.reads) {
+    if (!read.steps) continue;
+    TILEWRIGHT_TRY(written, term(read));
+    read.value = written;
+    read.steps.reset();
+  }
+  return std::optional<StepValue>();
 }
 
 Result<std::vector<Piece>> Evaluation::evaluate(const Statement& one) {
@@ -302,6 +421,12 @@ Result<std::vector<Piece>> Evaluation::evaluate(const Statement& one) {
     TILEWRIGHT_TRY(expr, decided(one.value, situation.where));
     Piece piece;
     piece.where = situation.where;
+    TILEWRIGHT_TRY(steps, steps_read(expr, situation));
+    if (steps) {
+      piece.steps = std::move(steps);
+      out.push_back(std::move(piece));
+      continue;
+    }
     const FoldValue* shape = nullptr;
     for (const auto& [node, read] : situation.reads)
       if (read.fold && shape == nullptr) shape = &*read.fold;
@@ -321,7 +446,14 @@ Result<std::vector<Piece>> Evaluation::evaluate(const Statement& one) {
         TILEWRIGHT_TRY(written, term(read));
         read.value = written;
       }
+      const std::size_t before = tools_.terms.num_obligations();
       piece.value = plain(expr, situation);
+      if (!one.keeps && !one.under.empty()) {
+        Term all = tools_.terms.integer(1);
+        for (Expr condition : one.under)
+          all = tools_.terms.both(all, plain(condition, situation));
+        tools_.terms.restrict_obligations(before, all);
+      }
     }
     tools_.note(situation.where);
     out.push_back(std::move(piece));
@@ -366,7 +498,7 @@ Result<std::vector<Piece>> Evaluation::united(std::vector<Piece> pieces) {
     if (piece.fold && !shape) shape = piece.fold;
   std::vector<Piece> out;
   for (Piece& piece : pieces) {
-    if (shape && piece.value && !is_identity(piece.value, shape->is_maximum)) {
+    if (shape && !piece.steps && piece.value && !is_identity(piece.value, shape->is_maximum)) {
       const std::size_t mark = tools_.conditions.size();
       TILEWRIGHT_TRY(fold, as_fold(piece.value, piece.where, *shape));
       if (fold)
@@ -378,7 +510,10 @@ Result<std::vector<Piece>> Evaluation::united(std::vector<Piece> pieces) {
     }
     bool taken = false;
     for (Piece& other : out) {
-      if (piece.fold && other.fold) {
+      if (piece.steps || other.steps) {
+        TILEWRIGHT_TRY(joined, united_steps(other, piece));
+        if (!joined) continue;
+      } else if (piece.fold && other.fold) {
         const bool same = piece.fold->is_maximum == other.fold->is_maximum &&
                           piece.fold->body == other.fold->body &&
                           piece.fold->bound == other.fold->bound &&
@@ -441,7 +576,6 @@ Result<Term> Evaluation::as_marked(const Statement& one, const std::vector<Piece
   return tools_.algorithm.cell(one.marked, indices);
 }
 
-// Every cell as it stands.
 Term Evaluation::stated(Expr expr) {
   algebra::Leaves leaves;
   leaves.variable = [&](Symbol name) { return tools_.translator.variable(name.text()); };
@@ -449,6 +583,7 @@ Term Evaluation::stated(Expr expr) {
 }
 
 Result<Ok> Evaluation::recognise(Piece& piece) {
+  if (piece.steps) return keeps_steps_ ? Result<Ok>(Ok{}) : recognise_steps(piece);
   const std::size_t mark = tools_.conditions.size();
   if (piece.fold) {
     const FoldValue& fold = *piece.fold;

@@ -31,6 +31,7 @@ std::optional<Evaluation::Step> Evaluation::step(Term term, Term body,
   if (best == pattern.end()) return {};
   // What is left when these are taken out; nothing where one is not there. No law is used.
   const auto without = [&](const std::vector<Term>& taken) -> std::optional<Term> {
+    if (taken.empty()) return {};
     std::vector<Term> left = all;
     for (Term one : taken) {
       const auto at = std::find(left.begin(), left.end(), one);
@@ -44,6 +45,12 @@ std::optional<Evaluation::Step> Evaluation::step(Term term, Term body,
   for (Term monomial : all) {
     auto match = tools_.terms.match(*best, unknowns, monomial);
     if (!match) continue;
+    // A condition that the body has in another form is no factor of it.
+    if (!tools_.terms.is_constant(match->factor) && tools_.terms.is_condition(match->factor)) {
+      const Term whole = tools_.terms.substitute(body, match->values);
+      if (const auto rest = without(tools_.terms.monomials(whole)))
+        return Step{tools_.terms.integer(1), std::move(match->values), *rest};
+    }
     std::vector<Term> taken = {monomial};
     if (pattern.size() > 1)
       taken = tools_.terms.monomials(
@@ -96,6 +103,16 @@ Result<std::optional<FoldValue>> Evaluation::joined(const FoldValue& shape, std:
   return std::optional(std::move(out));
 }
 
+// What holds of every point at which the body is not the identity, whatever the data are.
+BasicSet Evaluation::implied(const FoldValue& shape) {
+  std::vector<std::pair<Term, Term>> values;
+  for (std::size_t i = 0; i < shape.indices.size() && i < shape.target->indices.size(); ++i)
+    values.emplace_back(shape.target->indices[i], shape.indices[i]);
+  algebra::Conjunction range = shape.target->implied;
+  for (algebra::Constraint& one : range) one.value = tools_.terms.substitute(one.value, values);
+  return tools_.translator.basic_set(range).value_or(BasicSet());
+}
+
 bool Evaluation::term_parts(Term term, const Set& where, const FoldValue& shape,
                             std::vector<Part>& parts) {
   if (shape.is_maximum)
@@ -118,7 +135,7 @@ bool Evaluation::term_parts(Term term, const Set& where, const FoldValue& shape,
       found->rest = tools_.terms.infinity(true);
     }
     Set points = lifted(where, shape.bound);
-    BasicSet at;
+    BasicSet at = implied(shape);
     for (std::size_t i = 0; i < shape.bound.size(); ++i)
       at.equal(variable(tools_.terms.print(shape.bound[i])), (*at_point)[i]);
     parts.push_back({found->factor, Set(points.space(), both(points.pieces(), {at}))});
@@ -265,6 +282,7 @@ Result<std::optional<FoldValue>> Evaluation::as_fold(Term term, const Set& where
 // Disjoint conjunctions, without what `where` says already.
 Result<Term> Evaluation::term(const Piece& piece) {
   if (piece.value) return piece.value;
+  if (piece.steps) return term_of_steps(piece);
   const FoldValue& fold = *piece.fold;
   algebra::Domain domain;
   domain.variables = fold.bound;
@@ -293,24 +311,43 @@ Result<Term> Evaluation::term(const Piece& piece) {
   return out;
 }
 
+Set Evaluation::with_data(const Set& where, const DataNames& data) {
+  if (data.names.empty()) return where;
+  poly::Space space = where.space();
+  for (const auto& [name, term] : data.names) space.dims.push_back(name);
+  return Set(std::move(space),
+             both(where.pieces(), {tools_.algorithm.declared(tools_.translator, data)}));
+}
+
 Result<bool> Evaluation::same_sets(const algebra::SameSets& sets, const Set& where) {
-  const Set space = lifted(where, sets.variables);
-  const auto side =
-      [&](const std::vector<algebra::Conjunction>& parts) -> std::optional<std::vector<Set>> {
-    std::vector<Set> out;
+  Set space = lifted(where, sets.variables);
+  // For all values of the data in it that the algorithm's declarations allow.
+  DataNames data;
+  const auto constraints = [&](const std::vector<algebra::Conjunction>& parts)
+      -> std::optional<std::vector<BasicSet>> {
+    std::vector<BasicSet> out;
     for (const algebra::Conjunction& part : parts) {
-      const auto basic = tools_.translator.basic_set(part);
+      const auto basic = tools_.translator.basic_set(part, &data);
       if (!basic) return {};
-      out.push_back(Set(space.space(), both(space.pieces(), {*basic})));
+      out.push_back(*basic);
     }
     return out;
   };
-  const auto left = side(sets.left);
-  const auto right = side(sets.right);
-  if (!left || !right) return false;
+  const auto left_parts = constraints(sets.left);
+  const auto right_parts = constraints(sets.right);
+  if (!left_parts || !right_parts) return false;
+  space = with_data(space, data);
+  const auto side = [&](const std::vector<BasicSet>& parts) {
+    std::vector<Set> out;
+    for (const BasicSet& part : parts)
+      out.push_back(Set(space.space(), both(space.pieces(), {part})));
+    return out;
+  };
+  const std::vector<Set> left = side(*left_parts);
+  const std::vector<Set> right = side(*right_parts);
   Set all[2] = {Set(space.space()), Set(space.space())};
   for (int which = 0; which < 2; ++which) {
-    for (const Set& part : which == 0 ? *left : *right) {
+    for (const Set& part : which == 0 ? left : right) {
       if (sets.counted) {
         TILEWRIGHT_TRY(shared, poly::intersect(tools_.polyhedra, all[which], part, tools_.limits));
         TILEWRIGHT_TRY(apart, empty(shared));
@@ -348,27 +385,33 @@ Result<Term> Evaluation::decided(Term term, const Set& where) {
   std::optional<Failure> failure;
   const auto& dims = where.space().dims;
   const auto& params = where.space().params;
-  const auto ask = [&](const BasicSet& holds, bool all) {
+  const auto ask = [&](const Set& points, const BasicSet& holds, bool all) {
     auto answer =
-        all ? poly::is_subset(tools_.polyhedra, where, Set(where.space(), holds), tools_.limits)
-            : empty(Set(where.space(), both(where.pieces(), {holds})));
+        all ? poly::is_subset(tools_.polyhedra, points, Set(points.space(), holds), tools_.limits)
+            : empty(Set(points.space(), both(points.pieces(), {holds})));
     if (!answer.ok()) failure = Failure{answer.diagnostics()};
     return answer.ok() && *answer;
   };
   const Term out =
       tools_.terms.decide(term, [&](const algebra::Constraint& constraint) -> std::optional<bool> {
-        const auto value = tools_.translator.affine(constraint.value);
+        DataNames data;
+        const auto value = tools_.translator.affine(constraint.value, &data);
         if (!value) return {};
+        const Set points = with_data(where, data);
         std::vector<std::string> used;
         value->collect_names(used);
+        std::erase_if(used, [&](const std::string& name) {
+          return std::any_of(data.names.begin(), data.names.end(),
+                             [&](const auto& each) { return each.first == name; });
+        });
         for (const std::string& name : used)
           if (std::find(dims.begin(), dims.end(), name) == dims.end() &&
               std::find(params.begin(), params.end(), name) == params.end())
             return {};
         BasicSet holds;
         (constraint.equality ? holds.equalities : holds.inequalities).push_back(*value);
-        if (ask(holds, true)) return true;
-        if (ask(holds, false)) return false;
+        if (ask(points, holds, true)) return true;
+        if (ask(points, holds, false)) return false;
         return {};
       });
   if (failure) return *failure;

@@ -35,7 +35,17 @@ Reader reader_of(const Statement& statement, const Access& access) {
   out.loops = statement.loops;
   out.time = statement.time;
   out.access = access;
+  if (access.data.empty()) return out;
+  for (const std::string& name : access.data.names())
+    out.loops.push_back({name, program::LoopKind::Vector, true});
+  out.access.points = with_names(access.points, access.data);
   return out;
+}
+
+Set with_names(const Set& points, const Known& data) {
+  poly::Space space = points.space();
+  for (const std::string& name : data.names()) space.dims.push_back(name);
+  return Set(std::move(space), both(points.pieces(), data.facts.pieces));
 }
 
 Reader reader_of(const Statements&, const Buffer& output) {
@@ -218,9 +228,13 @@ class Faults {
 
   Result<std::vector<Fault>> out_of_bounds() {
     for (const Statement& one : statements_.list) {
-      TILEWRIGHT_CHECK_OK(inside(one, one.buffer, one.cell, one.domain));
+      TILEWRIGHT_CHECK_OK(inside(one, one.buffer, one.target, with_names(one.domain, one.data),
+                                 one.under.empty() && one.data.empty()));
       for (const Access& read : one.reads)
-        TILEWRIGHT_CHECK_OK(inside(one, read.buffer, read.cell, read.points));
+        if (!read.is_own)
+          TILEWRIGHT_CHECK_OK(inside(one, read.buffer, read.cell,
+                                     with_names(read.points, read.known),
+                                     read.under.empty() && read.known.empty()));
     }
     return std::move(found_);
   }
@@ -232,8 +246,9 @@ class Faults {
         if (b.number >= a.number && b.buffer == a.buffer)
           TILEWRIGHT_CHECK_OK(race(a, b, b.buffer, b.cell, b.domain));
         for (const Access& read : b.reads)
-          if (read.buffer == a.buffer)
-            TILEWRIGHT_CHECK_OK(race(a, b, read.buffer, read.cell, read.points));
+          if (read.buffer == a.buffer && !read.only_kept)
+            TILEWRIGHT_CHECK_OK(race(a, b, read.buffer, read.cell,
+                                     with_names(read.points, read.known)));
       }
     }
     return std::move(found_);
@@ -241,7 +256,7 @@ class Faults {
 
  private:
   Result<Ok> report(Fault::Kind kind, std::size_t first, std::size_t second, Symbol buffer,
-                    std::vector<std::string> dims, std::vector<BasicSet> pieces) {
+                    std::vector<std::string> dims, std::vector<BasicSet> pieces, bool certain) {
     Set set(poly::Space{statements_.extents(), std::move(dims)}, std::move(pieces));
     TILEWRIGHT_TRY(allowed, poly::intersect_params(polyhedra_, set, statements_.sizes, limits_));
     TILEWRIGHT_TRY(empty, poly::is_empty(polyhedra_, allowed, limits_));
@@ -252,12 +267,13 @@ class Faults {
     fault.second = second;
     fault.buffer = buffer;
     fault.where = std::move(allowed);
+    fault.certain = certain;
     found_.push_back(std::move(fault));
     return Ok{};
   }
 
   Result<Ok> inside(const Statement& one, Symbol name, const std::vector<AffineExpr>& cell,
-                    const Set& points) {
+                    const Set& points, bool certain) {
     const Buffer& buffer = *statements_.find(name);
     std::vector<std::string> from;
     for (std::size_t d = 0; d < cell.size(); ++d) from.push_back("d" + std::to_string(d));
@@ -267,7 +283,7 @@ class Faults {
     TILEWRIGHT_TRY(outside,
                    poly::subtract(polyhedra_, points, Set(points.space(), cells), limits_));
     return report(Fault::Kind::OutOfBounds, one.number, one.number, name, points.space().dims,
-                  outside.pieces());
+                  outside.pieces(), certain);
   }
 
   // `a` writes, `b` writes or reads, in two iterations of a parallel loop around both that is inside of the
@@ -317,9 +333,10 @@ class Faults {
     TILEWRIGHT_CHECK_OK(
         meet(Fault::Kind::LaneConflict, one, one, one.buffer, one.cell, one.domain, pieces));
     for (const Access& read : one.reads)
-      if (read.buffer == one.buffer)
+      if (read.buffer == one.buffer && !read.only_kept)
         TILEWRIGHT_CHECK_OK(
-            meet(Fault::Kind::LaneConflict, one, one, read.buffer, read.cell, read.points, pieces));
+            meet(Fault::Kind::LaneConflict, one, one, read.buffer, read.cell,
+                 with_names(read.points, read.known), pieces));
     return Ok{};
   }
 
@@ -350,7 +367,11 @@ class Faults {
         }
     std::vector<std::string> dims = names(a.loops, kFirst);
     for (const std::string& dim : names(b.loops, kSecond)) dims.push_back(dim);
-    return report(kind, a.number, b.number, name, std::move(dims), std::move(pieces));
+    for (std::size_t i = b.loops.size(); i < points.space().dims.size(); ++i)
+      dims.push_back(points.space().dims[i]);  // names of values
+    const bool certain =
+        a.under.empty() && b.under.empty() && points.space().dims.size() == b.loops.size();
+    return report(kind, a.number, b.number, name, std::move(dims), std::move(pieces), certain);
   }
 
   const Statements& statements_;

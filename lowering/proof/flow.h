@@ -39,7 +39,10 @@ struct Reader {
 
   Reader() : access{{}, {}, {}, poly::Set(poly::Space{})} {}
 };
+// The names of an access stand behind its loops: lanes of their own, in no time.
 Reader reader_of(const Statement& statement, const Access& access);
+// With the names as dimensions, and what is known of them.
+poly::Set with_names(const poly::Set& points, const Known& data);
 // Of every cell of an output; its loops are named `d0`, `d1`, ...
 Reader reader_of(const Statements& statements, const Buffer& output);
 
@@ -77,6 +80,7 @@ struct Fault {
   std::size_t second = 0;  // of a conflict
   Symbol buffer;
   poly::Set where;
+  bool certain = true;  // false: data decide whether a run gets there
 
   Fault() : where(poly::Space{}) {}
 };

@@ -14,74 +14,10 @@ using poly::BasicSet;
 using poly::Set;
 
 namespace {
-constexpr std::string_view kEarlier = "'e";
+constexpr std::string_view kEarlier = FoldGroup::kEarlier;
 // Stands for what a store of the group wrote earlier.
 constexpr std::int64_t kEarlierValue = -1;
 }  // namespace
-
-bool FoldGuess::is_inner(const Flow& flow) const {
-  return std::any_of(flow.sources.begin(), flow.sources.end(), [&](const Source& source) {
-    return std::find(group_.begin(), group_.end(), source.writer) != group_.end();
-  });
-}
-
-// Loops whose value a step hands on are one; those that every store has, and that no step changes, are kept.
-void FoldGuess::find_kept() {
-  using Name = std::pair<std::size_t, std::string>;
-  std::map<Name, Name> parent;
-  const std::function<Name(Name)> root = [&](Name name) {
-    while (!(parent.at(name) == name)) name = parent.at(name);
-    return name;
-  };
-  for (std::size_t number : group_)
-    for (const Loop& loop : tools_.statements.list[number].loops)
-      parent[{number, loop.name}] = {number, loop.name};
-  std::vector<std::pair<Name, std::optional<Name>>> steps;
-  for (std::size_t number : group_)
-    for (const Flow& flow : flows_[number])
-      for (const Source& source : flow.sources) {
-        if (std::find(group_.begin(), group_.end(), source.writer) == group_.end()) continue;
-        const Statement& writer = tools_.statements.list[source.writer];
-        for (std::size_t i = 0; i < writer.loops.size(); ++i) {
-          std::optional<Name> same;
-          for (const Loop& loop : tools_.statements.list[number].loops)
-            if (source.instance[i] == variable(loop.name)) same = Name{number, loop.name};
-          steps.emplace_back(Name{source.writer, writer.loops[i].name}, same);
-          if (same) parent[root(*same)] = root(steps.back().first);
-        }
-      }
-  std::set<Name> changed;
-  for (const auto& [name, same] : steps)
-    if (!same) changed.insert(root(name));
-  std::map<Name, std::map<std::size_t, std::string>> classes;
-  for (const auto& [name, unused] : parent) {
-    auto& members = classes[root(name)];
-    if (!members.emplace(name.first, name.second).second) changed.insert(root(name));
-  }
-  for (const auto& [name, members] : classes) {
-    if (changed.contains(name) || members.size() != group_.size()) continue;
-    for (const auto& [number, loop] : members) kept_[{number, loop}] = num_kept_;
-    ++num_kept_;
-  }
-}
-
-std::vector<std::string> FoldGuess::kept_of(const Statement& one) const {
-  std::vector<std::string> out(num_kept_);
-  for (const Loop& loop : one.loops)
-    if (const auto found = kept_.find({one.number, loop.name}); found != kept_.end())
-      out[found->second] = loop.name;
-  return out;
-}
-
-Term FoldGuess::carried(Term term, const Statement& from, const Statement& to) {
-  const auto a = kept_of(from);
-  const auto b = kept_of(to);
-  std::vector<std::pair<Term, Term>> values;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    if (a[i] != b[i])
-      values.emplace_back(tools_.translator.variable(a[i]), tools_.translator.variable(b[i]));
-  return values.empty() ? term : tools_.terms.substitute(term, values);
-}
 
 // One step of a fold of the algorithm; what is left of the term.
 std::optional<Term> FoldGuess::take(const Statement& one, Term term, const Set& where,
@@ -99,7 +35,7 @@ std::optional<Term> FoldGuess::take(const Statement& one, Term term, const Set& 
     if (std::find(target.bound.begin(), target.bound.end(), pair.first) == target.bound.end())
       outer.push_back(pair);
   const Term body = tools_.terms.substitute(target.body, outer);
-  if (target_ != nullptr && !(carried(shape_.body, *shape_of_, one) == body)) return {};
+  if (target_ != nullptr && !(members_->carried(shape_.body, *shape_of_, one) == body)) return {};
   Term rest = step->rest;
   if (is_maximum) {
     if (!(step->factor == tools_.terms.integer(1)) || !(rest == tools_.terms.integer(0))) return {};
@@ -119,7 +55,7 @@ bool FoldGuess::is_steady(const Statement& one, Term body, const std::vector<Ter
     const std::string name = tools_.terms.print(variable);
     const auto loop = std::find_if(one.loops.begin(), one.loops.end(),
                                    [&](const Loop& each) { return each.name == name; });
-    return loop == one.loops.end() || kept_.contains({one.number, name});
+    return loop == one.loops.end() || members_->keeps(one.number, name);
   });
 }
 
@@ -141,7 +77,7 @@ void FoldGuess::start(const Statement& one, const FoldTarget& target, Term body,
 Result<bool> FoldGuess::find_additions(const Statement& one) {
   const Term earlier = tools_.terms.value(kEarlierValue, {}, one.value.type());
   TILEWRIGHT_TRY(cases, evaluation_.situations(one, [&](const Access&, const Flow& flow) {
-    return is_inner(flow) ? earlier : Term();
+    return members_->is_inner(flow) ? earlier : Term();
   }));
   for (Situation& situation : cases) {
     for (auto& [node, read] : situation.reads) {
@@ -192,29 +128,8 @@ Result<Set> FoldGuess::points_of(const Statement& one) {
   const Set around = evaluation_.lifted(one.domain, shape_.bound);
   Set out(around.space());
   const auto add_points = [&](const Statement& adder, std::vector<BasicSet> points) -> Result<Ok> {
-    const std::vector<Loop>& loops = adder.loops;
-    const std::vector<TimeStep>& time = adder.time;
-    const bool same = adder.number == one.number;
-    std::vector<BasicSet> order;
-    for (const Before& way : before({time, loops, kEarlier}, {one.time, one.loops, ""}))
-      order.push_back(way.condition);
-    if (same) {
-      BasicSet equal;
-      for (const Loop& loop : loops)
-        equal.equal(variable(loop.name, kEarlier), variable(loop.name));
-      order.push_back(equal);
-    }
-    BasicSet keeps;
-    const auto theirs = kept_of(adder);
-    const auto ours = kept_of(one);
-    for (std::size_t i = 0; i < ours.size(); ++i)
-      keeps.equal(variable(theirs[i], kEarlier), variable(ours[i]));
-    poly::Space space = around.space();
-    const std::vector<std::string> more = names(loops, kEarlier);
-    space.dims.insert(space.dims.end(), more.begin(), more.end());
-    Set all(space, both(both(both(around.pieces(), order), {keeps}), points));
-    TILEWRIGHT_TRY(projected, poly::project_out(tools_.polyhedra, all, more, tools_.limits));
-    TILEWRIGHT_TRY(united, poly::unite(tools_.polyhedra, out, projected, tools_.limits));
+    TILEWRIGHT_TRY(added, members_->so_far(one, adder, points, around));
+    TILEWRIGHT_TRY(united, poly::unite(tools_.polyhedra, out, added, tools_.limits));
     out = std::move(united);
     return Ok{};
   };
@@ -232,17 +147,17 @@ Result<Set> FoldGuess::points_of(const Statement& one) {
     TILEWRIGHT_CHECK_OK(add_points(adder, std::move(points)));
   }
   // What the fold starts from may be a fold of the same kind.
-  for (std::size_t number : group_) {
+  for (std::size_t number : members_->members()) {
     const Statement& first = tools_.statements.list[number];
     for (std::size_t r = 0; r < first.reads.size(); ++r) {
-      if (!is_inner(flows_[number][r])) continue;
+      if (!members_->is_inner(flows_[number][r])) continue;
       Flow outside = flows_[number][r];
       std::erase_if(outside.sources, [&](const Source& source) {
-        return std::find(group_.begin(), group_.end(), source.writer) != group_.end();
+        return members_->has(source.writer);
       });
       TILEWRIGHT_TRY(pieces, evaluation_.found(reader_of(first, first.reads[r]), outside));
       for (const Piece& piece : pieces) {
-        if (!piece.fold || !(piece.fold->body == carried(shape_.body, *shape_of_, first))) continue;
+        if (!piece.fold || !(piece.fold->body == members_->carried(shape_.body, *shape_of_, first))) continue;
         std::vector<BasicSet> points;
         for (const BasicSet& point : piece.fold->points.pieces())
           points.push_back(suffixed(point, first.loops, kEarlier));
@@ -251,7 +166,7 @@ Result<Set> FoldGuess::points_of(const Statement& one) {
     }
   }
   FoldValue here = shape_;
-  for (Term& index : here.indices) index = carried(index, *shape_of_, one);
+  for (Term& index : here.indices) index = members_->carried(index, *shape_of_, one);
   return compact(tools_.polyhedra, out, around, evaluation_.domain_of(here).value_or(BasicSet()),
                  tools_.limits);
 }
@@ -267,8 +182,8 @@ Result<bool> FoldGuess::find_factors() {
     auto [at, is_new] = factors_.try_emplace(addition.statement, addition.factor);
     if (!is_new && !(at->second == addition.factor)) return false;
   }
-  for (std::size_t round = 0; round < group_.size(); ++round) {
-    for (std::size_t number : group_) {
+  for (std::size_t round = 0; round < members_->members().size(); ++round) {
+    for (std::size_t number : members_->members()) {
       if (factors_.contains(number)) continue;
       const Statement& one = tools_.statements.list[number];
       for (std::size_t r = 0; r < one.reads.size() && !factors_.contains(number); ++r) {
@@ -284,7 +199,7 @@ Result<bool> FoldGuess::find_factors() {
           // At the instances that read this source.
           const Term earlier = tools_.terms.value(kEarlierValue, {}, one.value.type());
           TILEWRIGHT_TRY(cases, evaluation_.situations(one, [&](const Access&, const Flow& flow) {
-            return is_inner(flow) ? earlier : Term();
+            return members_->is_inner(flow) ? earlier : Term();
           }));
           for (Situation& situation : cases) {
             TILEWRIGHT_TRY(shared, poly::intersect(tools_.polyhedra, situation.where,
@@ -308,7 +223,7 @@ Result<bool> FoldGuess::find_factors() {
       }
     }
   }
-  return factors_.size() == group_.size();
+  return factors_.size() == members_->members().size();
 }
 
 // Every store of the group, evaluated with the guess for its reads, gives the guess.
@@ -317,7 +232,7 @@ Result<bool> FoldGuess::confirmed() {
   tools_.forget();
   tools_.conditions.erase(tools_.conditions.begin() + static_cast<std::ptrdiff_t>(before_),
                           tools_.conditions.end());
-  for (std::size_t number : group_) {
+  for (std::size_t number : members_->members()) {
     const Statement& one = tools_.statements.list[number];
     const FoldValue guess = *claims_[number].pieces[0].fold;
     TILEWRIGHT_TRY(pieces, evaluation_.evaluate(one));
@@ -344,9 +259,8 @@ Result<bool> FoldGuess::confirmed() {
 }
 
 Result<bool> FoldGuess::find(const std::vector<std::size_t>& group) {
-  group_ = group;
+  members_.emplace(tools_, flows_, group);
   before_ = tools_.conditions.size();
-  find_kept();
   for (const FoldTarget& target : tools_.algorithm.targets()) {
     wanted_ = &target;
     target_ = nullptr;
@@ -361,27 +275,27 @@ Result<bool> FoldGuess::find(const std::vector<std::size_t>& group) {
 }
 
 Result<bool> FoldGuess::try_target() {
-  for (std::size_t number : group_) {
+  for (std::size_t number : members_->members()) {
     TILEWRIGHT_TRY(well, find_additions(tools_.statements.list[number]));
     if (!well) return false;
   }
   if (target_ == nullptr) return false;
   if (shape_.is_maximum) {
-    for (std::size_t number : group_) factors_[number] = tools_.terms.integer(0);
+    for (std::size_t number : members_->members()) factors_[number] = tools_.terms.integer(0);
   } else {
     TILEWRIGHT_TRY(well, find_factors());
     if (!well) return false;
   }
-  for (std::size_t number : group_) {
+  for (std::size_t number : members_->members()) {
     const Statement& one = tools_.statements.list[number];
     Piece piece;
     TILEWRIGHT_TRY(domain, poly::intersect_params(tools_.polyhedra, one.domain,
                                                   tools_.statements.sizes, tools_.limits));
     piece.where = std::move(domain);
     piece.fold = shape_;
-    piece.fold->body = carried(shape_.body, *shape_of_, one);
+    piece.fold->body = members_->carried(shape_.body, *shape_of_, one);
     piece.fold->factor = factors_[number];
-    for (Term& index : piece.fold->indices) index = carried(index, *shape_of_, one);
+    for (Term& index : piece.fold->indices) index = members_->carried(index, *shape_of_, one);
     TILEWRIGHT_TRY(points, points_of(one));
     piece.fold->points = std::move(points);
     claims_[number] = Claim{};

@@ -7,9 +7,7 @@
 // every store of the group has given back.
 #pragma once
 
-#include <set>
-
-#include "lowering/proof/evaluation.h"
+#include "lowering/proof/fold_group.h"
 
 namespace tilewright::proof {
 
@@ -32,13 +30,7 @@ class FoldGuess {
   };
 
   Result<bool> try_target();
-  bool is_inner(const Flow& flow) const;
   Term known_form(Term term) const;
-  void find_kept();
-  // The store's loops that the fold is named by, in the same order for all stores of the group.
-  std::vector<std::string> kept_of(const Statement& one) const;
-  // A term over the loops of one store over those of another.
-  Term carried(Term term, const Statement& from, const Statement& to);
   Result<bool> find_additions(const Statement& one);
   std::optional<Term> take(const Statement& one, Term term, const poly::Set& where,
                            bool is_maximum);
@@ -54,10 +46,8 @@ class FoldGuess {
   const std::vector<std::vector<Flow>>& flows_;
   Evaluation& evaluation_;
 
-  std::vector<std::size_t> group_;
+  std::optional<FoldGroup> members_;
   std::size_t before_ = 0;  // conditions
-  std::map<std::pair<std::size_t, std::string>, std::size_t> kept_;  // of a store's loop
-  std::size_t num_kept_ = 0;
   const Statement* shape_of_ = nullptr;  // whose loops shape_ is over
   const FoldTarget* wanted_ = nullptr;
   const FoldTarget* target_ = nullptr;  // the wanted one, once something was added

@@ -115,8 +115,9 @@ class Prover {
       TILEWRIGHT_TRY(at, counterexample(fault.where));
       std::string subject = line(fault.first);
       if (fault.second != fault.first) subject += " and " + line(fault.second);
-      add(kind, Verdict::Refuted, std::move(subject),
-          std::string(fault.buffer.text()) + " at " + at);
+      add(kind, fault.certain ? Verdict::Refuted : Verdict::Unknown, std::move(subject),
+          std::string(fault.buffer.text()) + (fault.certain ? " at " : ", if the data say so, at ") +
+              at);
     }
     return Ok{};
   }
@@ -171,17 +172,33 @@ class Prover {
     std::size_t reads = 0;
     for (const Statement& one : statements_.list) {
       for (std::size_t r = 0; r < one.reads.size(); ++r, ++reads) {
+        const Access& access = one.reads[r];
+        const std::string name(access.buffer.text());
         const poly::Set& unwritten = claims_.flows(one.number)[r].unwritten;
         TILEWRIGHT_TRY(none, poly::is_empty(polyhedra_, unwritten));
-        if (none) continue;
-        TILEWRIGHT_TRY(at, counterexample(unwritten));
-        add(ObligationKind::Initialised, refuted_by_flow(), line(one.number),
-            std::string(one.reads[r].buffer.text()) + " at " + at);
+        const bool certain = access.under.empty() && access.known.empty() && one.under.empty();
+        if (!none && certain) {
+          TILEWRIGHT_TRY(at, counterexample(unwritten));
+          add(ObligationKind::Initialised, refuted_by_flow(), line(one.number), name + " at " + at);
+          continue;
+        }
+        if (none && !written_under_conditions(access.buffer)) continue;
+        TILEWRIGHT_TRY(found, claims_.finds_values(one, r));
+        if (!found)
+          add(ObligationKind::Initialised, Verdict::Unknown, line(one.number),
+              name + ", which data may leave without a value");
       }
     }
     if (out_.obligations.size() == before)
       add(ObligationKind::Initialised, Verdict::Proved, std::to_string(reads) + " reads");
     return Ok{};
+  }
+
+  // Some store to it may leave a cell as it was.
+  bool written_under_conditions(Symbol buffer) const {
+    return std::any_of(statements_.list.begin(), statements_.list.end(), [&](const Statement& one) {
+      return one.buffer == buffer && one.keeps;
+    });
   }
 
   Result<Ok> add_claims() {

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "frontend/ir/reduction.h"
 #include "frontend/ir/text.h"
 #include "frontend/ir/walk.h"
 #include "lowering/proof/call_values.h"
@@ -27,7 +28,7 @@ AffineExpr variable(std::string_view name) { return AffineExpr::variable(name); 
 class Walk {
  public:
   Walk(ir::Context& context, const program::Program& program)
-      : context_(context), program_(program) {
+      : context_(context), program_(program), data_(context, program) {
     out_.has_agents = !program::is_sequential(program.body);
   }
 
@@ -108,6 +109,7 @@ class Walk {
 
   Result<Ok> statement(Stmt stmt) {
     if (!stmt) return Ok{};
+    current_ = stmt;
     if (const auto* block = stmt.as<program::Block>()) {
       for (Stmt child : block->body) TILEWRIGHT_CHECK_OK(statement(child));
       return Ok{};
@@ -281,6 +283,7 @@ class Walk {
     Event one;
     one.kind = kind;
     one.origin = stmt;
+    if (!under_.empty()) return refuse_data(stmt);
     set_point(one);
     if (object.valid()) one.object = object_numbers_.at(object);
     TILEWRIGHT_CHECK_OK(cell_of(element, one.element));
@@ -295,6 +298,21 @@ class Walk {
     return Ok{};
   }
 
+  Result<Ok> cell_of(std::span<const Expr> indices, std::vector<AffineExpr>& cell) const {
+    for (Expr index : indices) {
+      const auto affine = poly::affine_of(substituted(index));
+      if (!affine) return not_affine("the index", index);
+      cell.push_back(*affine);
+    }
+    return Ok{};
+  }
+
+  // What data decide among agents is not followed: who waits for whom would depend on it.
+  Result<Ok> refuse_data(Stmt stmt) const {
+    return refuse("data decide about `" + program::headline(stmt) + "` in a Program with agents",
+                  "let one thread decide, or keep the condition out of the Program");
+  }
+
   // A position of its own for what follows, within the innermost serial loop.
   Result<Ok> for_loop(Stmt stmt, const program::For& loop) {
     if (loop.loop == LoopKind::Parallel && out_.has_agents)
@@ -303,10 +321,9 @@ class Walk {
                             loop.body);
     const Region outer = region_;
     const std::string name(loop.var.text());
-    const Expr lower = substituted(loop.lower);
-    const Expr upper = substituted(loop.upper);
-    if (!poly::index_cases(lower)) return not_affine("the bound", loop.lower);
-    if (!poly::index_cases(upper)) return not_affine("the bound", loop.upper);
+    const std::size_t conditions = under_.size();
+    TILEWRIGHT_TRY(lower, bound(loop.lower, true, loop.var));
+    TILEWRIGHT_TRY(upper, bound(loop.upper, false, loop.var));
     region_ = meet(region_, poly::range_region(name, lower, upper));
     loops_.push_back({name, loop.loop, false, lower, upper});
     // Lanes do each statement together.
@@ -323,22 +340,87 @@ class Walk {
     if (!lane) next_ = outer_next;
     time_.resize(depth);
     loops_.pop_back();
+    under_.resize(conditions);
     region_ = outer;
     return Ok{};
   }
 
+  // The bound itself, or one that every value of it respects, and then the iterations are under a condition.
+  Result<Expr> bound(Expr given, bool is_lower, Symbol var) {
+    const Expr value = substituted(given);
+    if (poly::index_cases(value)) return value;
+    const auto range = data_.range(value);
+    if (!range || !poly::index_cases(is_lower ? range->low : range->high))
+      return not_affine("the bound", given);
+    TILEWRIGHT_TRY(fixed, kept_value(value));
+    const Expr at = context_.var(var);
+    under_.push_back(is_lower ? context_.le(fixed, at) : context_.lt(at, fixed));
+    return is_lower ? range->low : range->high;
+  }
+
+  // What the expression is now, for later: a name for it where what it reads may be written.
+  Result<Expr> kept_value(Expr value) {
+    if (data_.is_fixed(value)) return value;
+    const Symbol name = context_.symbol("?now" + std::to_string(out_.list.size()));
+    TILEWRIGHT_CHECK_OK(add_buffer(name, value.type(), {}, Buffer::Kind::Local, true));
+    TILEWRIGHT_CHECK_OK(add(current_, name, {}, value));
+    data_.define(name, value);
+    return context_.read(name, {}, value.type());
+  }
+
+  // Affine conditions restrict instances; those on data stay conditions.
   Result<Ok> branches(const program::If& branch) {
     const Region outer = region_;
     const Expr condition = substituted(branch.condition);
     const Region holds = poly::region_of(condition, true);
     const Region fails = poly::region_of(condition, false);
-    if (!holds.exact || !fails.exact) return not_affine("the condition", branch.condition);
-    region_ = meet(outer, holds);
+    if (holds.exact && fails.exact) {
+      region_ = meet(outer, holds);
+      TILEWRIGHT_CHECK_OK(statement(branch.then_body));
+      region_ = meet(outer, fails);
+      TILEWRIGHT_CHECK_OK(statement(branch.else_body));
+      region_ = outer;
+      return Ok{};
+    }
+    std::vector<Expr> on_data;
+    for (Expr part : conjuncts(condition)) {
+      const Region where = poly::region_of(part, true);
+      if (where.exact)
+        region_ = meet(region_, where);
+      else
+        on_data.push_back(part);
+    }
+    // Evaluated where the others hold.
+    const std::size_t before = under_.size();
+    for (Expr part : on_data) {
+      TILEWRIGHT_TRY(fixed, kept_value(part));
+      under_.push_back(fixed);
+    }
+    std::vector<Expr> held(under_.begin() + static_cast<std::ptrdiff_t>(before), under_.end());
     TILEWRIGHT_CHECK_OK(statement(branch.then_body));
-    region_ = meet(outer, fails);
-    TILEWRIGHT_CHECK_OK(statement(branch.else_body));
+    under_.resize(before);
     region_ = outer;
+    if (!branch.else_body) return Ok{};
+    // Those on data are known where the others hold; where one of the others does not, this arm is taken too.
+    Expr affine;
+    for (Expr part : conjuncts(condition))
+      if (poly::region_of(part, true).exact) affine = affine ? context_.both(affine, part) : part;
+    Expr all;
+    for (Expr part : held) all = all ? context_.both(all, part) : part;
+    const Expr fails_there = context_.op(ir::OpCode::Not, {all});
+    under_.push_back(affine ? context_.select(affine, fails_there, context_.boolean(true))
+                            : fails_there);
+    TILEWRIGHT_CHECK_OK(statement(branch.else_body));
+    under_.resize(before);
     return Ok{};
+  }
+
+  static std::vector<Expr> conjuncts(Expr condition) {
+    const auto* op = condition.as<ir::Op>();
+    if (op == nullptr || op->op != ir::OpCode::And) return {condition};
+    std::vector<Expr> out = conjuncts(op->args[0]);
+    for (Expr more : conjuncts(op->args[1])) out.push_back(more);
+    return out;
   }
 
   Result<Ok> scalar(Stmt stmt, const program::Let& let) {
@@ -350,6 +432,7 @@ class Walk {
       TILEWRIGHT_CHECK_OK(add_buffer(let.var, let.value.type(), {}, Buffer::Kind::Local, true));
       out_.buffers.back().space = program::Space::Register;  // its agent's, and its operations'
       TILEWRIGHT_CHECK_OK(add(stmt, let.var, {}, let.value));
+      data_.define(let.var, value);
       scalars_[let.var] = context_.read(let.var, {}, let.value.type());
     }
     TILEWRIGHT_CHECK_OK(statement(let.body));
@@ -399,54 +482,166 @@ class Walk {
     one.number = out_.list.size();
     one.origin = stmt;
     one.buffer = buffer;
-    one.value = substituted(value);
+    one.under = under_;
     one.operation = operation_;
     set_point(one);
     if (const auto* store = stmt.as<program::Store>()) {
       one.marked = store->origin;
       for (Expr index : store->point) one.mark.push_back(substituted(index));
     }
-    TILEWRIGHT_CHECK_OK(cell_of(indices, one.cell));
-    TILEWRIGHT_CHECK_OK(reads_of(one, one.value, region_));
+    const Region outer = region_;
+    const std::size_t depth = loops_.size();
+    Expr written = substituted(value);
+    Expr own;
+    one.value = written;
+    TILEWRIGHT_TRY(cell, target_of(one, indices));
+    // What is computed on the way is not asked for where it was not computed.
+    const bool is_store = stmt.as<program::Store>() || stmt.as<program::Call>();
+    one.keeps = is_store && !one.under.empty();
+    if (one.keeps) {
+      own = context_.read(buffer, cell, value.type());
+      // Where the store does something, the cell that data name is that one.
+      std::vector<Expr> named;
+      for (Expr index : indices) named.push_back(substituted(index));
+      const Expr given = context_.read(buffer, named, value.type());
+      written =
+          ir::rewrite(context_, written, [&](Expr each) { return each == given ? own : each; });
+      one.value = kept_unless(one.under, written, own);
+    }
+    one.loops = loops_;
+    one.domain = poly::Set(poly::Space{params_, names(loops_)}, region_.pieces);
+    for (Expr condition : one.under)
+      one.data.facts = meet(one.data.facts, data_.condition(condition, true, one.data));
+    std::vector<Expr> under;
+    if (!one.keeps)
+      for (Expr condition : one.under) {
+        TILEWRIGHT_CHECK_OK(reads_of(one, condition, region_, under));
+        under.push_back(condition);
+      }
+    TILEWRIGHT_CHECK_OK(reads_of(one, one.value, region_, under));
+    if (own) {
+      bool is_read = false;
+      ir::walk(written, [&](Expr each) { is_read = is_read || each == own; });
+      for (Access& access : one.reads) {
+        access.is_own = access.read == own;
+        access.only_kept = access.is_own && !is_read;
+      }
+    }
+    loops_.resize(depth);
+    region_ = outer;
+    if (out_.has_agents) {
+      const auto by_data = [](const Access& access) {
+        return !access.under.empty() || !access.data.empty() || !access.known.empty();
+      };
+      if (!one.under.empty() || !one.data.empty() ||
+          std::any_of(one.reads.begin(), one.reads.end(), by_data))
+        return refuse_data(stmt);
+    }
     out_.list.push_back(std::move(one));
     return Ok{};
   }
 
-  Result<Ok> cell_of(std::span<const Expr> indices, std::vector<AffineExpr>& cell) const {
-    for (Expr index : indices) {
-      const auto affine = poly::affine_of(substituted(index));
-      if (!affine) return not_affine("the index", index);
-      cell.push_back(*affine);
+  // The cell that is written. Where data say which, every cell along that dimension is, under a condition.
+  Result<std::vector<Expr>> target_of(Statement& one, std::span<const Expr> indices) {
+    std::vector<Expr> cell;
+    for (std::size_t d = 0; d < indices.size(); ++d) {
+      const Expr index = substituted(indices[d]);
+      if (const auto affine = poly::affine_of(index)) {
+        one.cell.push_back(*affine);
+        one.target.push_back(*affine);
+        cell.push_back(index);
+        continue;
+      }
+      one.target.push_back(data_.index(index, one.data));
+      const std::string lane = "?cell" + std::to_string(one.number) + "." + std::to_string(d);
+      const Expr at = context_.var(context_.symbol(lane));
+      const Expr extent = out_.find(one.buffer)->extents[d];
+      if (!poly::index_cases(extent)) return not_affine("the size", extent);
+      region_ = meet(region_, poly::range_region(lane, {}, extent));
+      loops_.push_back({lane, LoopKind::Vector, true});
+      one.cell.push_back(variable(lane));
+      one.under.push_back(context_.op(ir::OpCode::Eq, {at, index}));
+      cell.push_back(at);
     }
-    return Ok{};
+    return cell;
+  }
+
+  // The value where all conditions hold, else what the cell held. Of a step of a fold only the term depends on them:
+  // a term that is not there is the identity.
+  Expr kept_unless(const std::vector<Expr>& under, Expr value, Expr own) {
+    // A later condition is evaluated where the earlier ones hold.
+    const auto where_all = [&](Expr yes, Expr no) {
+      for (auto part = under.rbegin(); part != under.rend(); ++part)
+        yes = context_.select(*part, yes, no);
+      return yes;
+    };
+    if (const auto* op = value.as<ir::Op>()) {
+      const auto neutral = [&]() -> std::optional<ir::Monoid> {
+        switch (op->op) {
+          case ir::OpCode::Add: return ir::Monoid::Sum;
+          case ir::OpCode::Max: return ir::Monoid::Max;
+          case ir::OpCode::Min: return ir::Monoid::Min;
+          default: return {};
+        }
+      }();
+      for (std::size_t i = 0; neutral && !ir::is_complex(value.type()) && i < 2; ++i)
+        if (op->args[i] == own) {
+          const Expr term =
+              where_all(op->args[1 - i], context_.monoid_identity(*neutral, value.type()));
+          return context_.op(op->op, {own, term});
+        }
+    }
+    return where_all(value, own);
   }
 
   // Only the arm of a `select` that is chosen is evaluated.
-  Result<Ok> reads_of(Statement& one, Expr expr, const Region& region) const {
+  Result<Ok> reads_of(Statement& one, Expr expr, const Region& region, std::vector<Expr>& under) {
     if (const auto* read = expr.as<ir::Read>()) {
       Access access{read->tensor, {}, expr, poly::Set(one.domain.space(), region.pieces)};
-      TILEWRIGHT_CHECK_OK(
-          cell_of(std::span<const Expr>(read->indices.begin(), read->indices.size()), access.cell));
+      access.under = under;
+      for (Expr index : read->indices) {
+        const Expr value = substituted(index);
+        if (const auto affine = poly::affine_of(value)) {
+          access.cell.push_back(*affine);
+          continue;
+        }
+        access.cell.push_back(data_.index(value, access.data));
+        TILEWRIGHT_CHECK_OK(reads_of(one, value, region, under));
+      }
+      access.known = access.data;
+      for (Expr condition : under)
+        access.known.facts =
+            meet(access.known.facts, data_.condition(condition, true, access.known));
       one.reads.push_back(std::move(access));
       return Ok{};
     }
     if (const auto* select = expr.as<ir::Select>()) {
-      TILEWRIGHT_CHECK_OK(reads_of(one, select->condition, region));
+      TILEWRIGHT_CHECK_OK(reads_of(one, select->condition, region, under));
       const Region holds = poly::region_of(select->condition, true);
       const Region fails = poly::region_of(select->condition, false);
-      const bool exact = holds.exact && fails.exact;
-      TILEWRIGHT_CHECK_OK(reads_of(one, select->then_value, exact ? meet(region, holds) : region));
-      return reads_of(one, select->else_value, exact ? meet(region, fails) : region);
+      if (holds.exact && fails.exact) {
+        TILEWRIGHT_CHECK_OK(reads_of(one, select->then_value, meet(region, holds), under));
+        return reads_of(one, select->else_value, meet(region, fails), under);
+      }
+      under.push_back(select->condition);
+      TILEWRIGHT_CHECK_OK(reads_of(one, select->then_value, region, under));
+      under.back() = context_.op(ir::OpCode::Not, {select->condition});
+      TILEWRIGHT_CHECK_OK(reads_of(one, select->else_value, region, under));
+      under.pop_back();
+      return Ok{};
     }
     Result<Ok> done = Ok{};
     ir::for_each_child(expr, [&](Expr child) {
-      if (done.ok()) done = reads_of(one, child, region);
+      if (done.ok()) done = reads_of(one, child, region, under);
     });
     return done;
   }
 
   ir::Context& context_;
   const program::Program& program_;
+  DataValues data_;
+  Stmt current_;  // the statement that is walked
+  std::vector<Expr> under_;  // conditions on data
   std::vector<std::string> params_;
   std::vector<Loop> loops_;
   std::vector<TimeStep> time_;

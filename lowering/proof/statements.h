@@ -4,9 +4,13 @@
 // writes, as sets that are quasi-affine in loop variables and extents (docs/decisions/proof.md). A `let` of
 // a value is a store to a cell of its own. Laws: the domain of a statement holds an instance if and only if a
 // run executes it; times of two instances compare as the interpreter executes them, for any order of
-// `parallel` iterations where no two of those conflict. What is not quasi-affine, or has no sequential
-// meaning yet, is refused with its place.
-// Tests: tests/laws/value_flow_test.cpp (against a traced run).
+// `parallel` iterations where no two of those conflict.
+//
+// What data decide is moved into the value: a store under a condition on data writes, where it does not hold, what the
+// cell held before; a loop up to a bound from data is one up to the greatest such bound, under a condition; a store to a
+// cell that data name is one to every cell, under the condition that it is that cell. So the sets stay affine, and an
+// instance that no run executes changes nothing. What has no sequential meaning yet is refused with its place.
+// Tests: tests/laws/value_flow_test.cpp (against a traced run), tests/laws/data_proof_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +19,7 @@
 
 #include "frontend/base/result.h"
 #include "lowering/program/program.h"
+#include "lowering/proof/data.h"
 #include "schedules/polyhedra/set.h"
 
 namespace tilewright::proof {
@@ -61,9 +66,14 @@ struct Point {
 // A cell that a statement reads.
 struct Access {
   Symbol buffer;
-  std::vector<AffineExpr> cell;  // over the loops of the statement and extents
+  std::vector<AffineExpr> cell;  // over the loops of the statement, extents and the names of `data`
   Expr read;  // where it stands in the value
   poly::Set points;  // the instances that evaluate it: under its `select`s
+  Known data = {};  // the names in the cell
+  Known known = {};  // and what is known of them and of others where a run evaluates it
+  std::vector<Expr> under = {};  // the conditions on data that hold where a run evaluates it
+  bool is_own = false;  // of the cell that a store under conditions writes
+  bool only_kept = false;  // and no run evaluates it: what the cell held before, where the store does nothing
 };
 
 inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
@@ -75,6 +85,10 @@ struct Statement : Point {
   std::vector<AffineExpr> cell;
   Expr value;  // names of the Program, quasi-affine `let`s replaced
   std::vector<Access> reads;
+  std::vector<Expr> under;  // the conditions on data under which a run executes it
+  bool keeps = false;  // where they do not hold, the cell keeps what it held; else its value is of no matter there
+  Known data;  // the names in `target`, and what `under` says of them
+  std::vector<AffineExpr> target;  // the cell as the Program says it: `cell`, but for names
   // What the store says that it writes: a cell of the algorithm. A hint.
   Symbol marked;
   std::vector<Expr> mark;

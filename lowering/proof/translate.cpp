@@ -40,17 +40,24 @@ Conjunction Translator::conjunction(const poly::BasicSet& set) {
   return out;
 }
 
-std::optional<AffineExpr> Translator::affine(Term term) {
-  const auto parts = terms_.index_parts(term);
+std::optional<AffineExpr> Translator::affine(Term term, DataNames* data) {
+  const auto parts = terms_.index_parts(term, data != nullptr);
   if (!parts) return {};
   AffineExpr out;
   for (const algebra::IndexPart& part : *parts) {
     if (part.denominator != 0) {
-      const auto numerator = affine(part.of);
+      const auto numerator = affine(part.of, data);
       if (!numerator) return {};
       out = out + poly::floor_div(*numerator, part.denominator) * part.coefficient;
-    } else if (part.of) {
+    } else if (part.of && terms_.is_name(part.of)) {
       out = out + AffineExpr::variable(terms_.print(part.of), part.coefficient);
+    } else if (part.of) {
+      auto [at, is_new] = data_names_.try_emplace(part.of.node());
+      if (is_new) at->second = "?t" + std::to_string(data_names_.size());
+      const auto known = std::any_of(data->names.begin(), data->names.end(),
+                                     [&](const auto& name) { return name.second == part.of; });
+      if (!known) data->names.emplace_back(at->second, part.of);
+      out = out + AffineExpr::variable(at->second, part.coefficient);
     } else {
       out = out + AffineExpr(part.coefficient);
     }
@@ -59,10 +66,11 @@ std::optional<AffineExpr> Translator::affine(Term term) {
   return out;
 }
 
-std::optional<poly::BasicSet> Translator::basic_set(const Conjunction& conjunction) {
+std::optional<poly::BasicSet> Translator::basic_set(const Conjunction& conjunction,
+                                                    DataNames* data) {
   poly::BasicSet out;
   for (const algebra::Constraint& one : conjunction) {
-    const auto value = affine(one.value);
+    const auto value = affine(one.value, data);
     if (!value) return {};
     (one.equality ? out.equalities : out.inequalities).push_back(*value);
   }
