@@ -154,9 +154,12 @@ Result<Set> Known::follow(const Question& question, const Chain& chain, int link
       continue;
     if (!ends_here(wait.where)) continue;
     if (std::find(chain.waits.begin(), chain.waits.end(), i) != chain.waits.end()) continue;
-    // What a role has told others it knows itself.
+    // What an agent has told others it knows itself; agents that a role is split into tell each other.
     const Symbol role = wait.where.role;
-    if (role.valid() && (role == chain.at->role || std::find(chain.roles.begin(), chain.roles.end(),
+    const bool alone = serial(wait.where.loops).size() == wait.where.loops.size() &&
+                       serial(told.loops).size() == told.loops.size();
+    if (role.valid() && alone &&
+        (role == chain.at->role || std::find(chain.roles.begin(), chain.roles.end(),
                                                              role) != chain.roles.end()))
       continue;
     const std::string sp = "'p" + number;
