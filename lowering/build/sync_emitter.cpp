@@ -202,8 +202,14 @@ Result<std::optional<Stmt>> SyncEmitter::wait_behind(const WaitPoint& point, con
   const auto source = use_digits(object, kFrom, 0);
   if (!source) return std::optional<Stmt>();
   TILEWRIGHT_TRY(here, poly::intersect_params(polyhedra_, awaits, assumed));
+  // By any of the agents that it may be split into.
   BasicSet of_told;
   (void)team_.constrain(told, kFrom, of_told);
+  std::vector<std::string> dims = awaits.space().dims;
+  std::vector<std::string> agents;
+  for (const Item* loop : told.loops)
+    if (loop->bind()) agents.push_back(Team::name(*loop, kFrom));
+  dims.insert(dims.end(), agents.begin(), agents.end());
   for (const Item* loop : serial(told.loops))
     if (!is_within(loop, object.owner))
       of_told.equal(AffineExpr::variable(Team::name(*loop, kFrom)),
@@ -214,7 +220,11 @@ Result<std::optional<Stmt>> SyncEmitter::wait_behind(const WaitPoint& point, con
                    poly::is_subset(polyhedra_, assumed, Set(assumed.space(), in_range(*own))));
     if (!within) continue;
     for (std::int64_t n = 0; n <= std::max(object.elements, kMaxBehind); ++n) {
-      const Set all(awaits.space(), both(later_by(*source, *own, n), {of_told}));
+      Set all({awaits.space().params, dims}, both(later_by(*source, *own, n), {of_told}));
+      if (!agents.empty()) {
+        TILEWRIGHT_TRY(by_any, poly::project_out(polyhedra_, all, agents));
+        all = std::move(by_any);
+      }
       TILEWRIGHT_TRY(such, poly::intersect_params(polyhedra_, all, assumed));
       TILEWRIGHT_TRY(equal, poly::is_equal(polyhedra_, here, such));
       if (!equal) continue;

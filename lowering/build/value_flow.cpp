@@ -173,7 +173,7 @@ Result<Set> ValueFlow::ends_before(const Statement& s, const Statement& end) con
   BasicSet set;
   (void)team_.constrain(s.where, kFrom, set);
   for (const Item* loop : end.where.loops) set.equal(var(*loop, kFrom), var(*loop, kTo));
-  return Set({team_.params(), dims}, set);
+  return poly::intersect_params(polyhedra_, Set({team_.params(), dims}, set), team_.facts());
 }
 
 Result<Set> ValueFlow::pairs(const Statement& s, const Statement& t, Conflict conflict,
