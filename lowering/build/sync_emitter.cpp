@@ -26,7 +26,7 @@ FreshNames::FreshNames(const program::Program& program) {
 
 namespace {
 
-// Uses, and iterations, by which a wait may run behind what it awaits in one expression.
+// Uses, and iterations, by which a wait may run behind or before what it awaits in one expression.
 constexpr std::int64_t kMaxBehind = 8;
 
 }  // namespace
@@ -214,7 +214,8 @@ Result<std::optional<Stmt>> SyncEmitter::wait_behind(const WaitPoint& point, con
     if (!is_within(loop, object.owner))
       of_told.equal(AffineExpr::variable(Team::name(*loop, kFrom)),
                     AffineExpr::variable(Team::name(*loop, kAt)));
-  for (std::int64_t behind = 0; behind <= kMaxBehind; ++behind) {
+  for (std::int64_t step = 0; step <= 2 * kMaxBehind; ++step) {
+    const std::int64_t behind = step % 2 ? -(step + 1) / 2 : step / 2;
     const auto own = use_digits(object, kAt, behind);
     TILEWRIGHT_TRY(within,
                    poly::is_subset(polyhedra_, assumed, Set(assumed.space(), in_range(*own))));

@@ -39,6 +39,7 @@ class Synchroniser {
     edges_ = std::move(edges);
     TILEWRIGHT_CHECK_OK(place_orders());
     TILEWRIGHT_CHECK_OK(place_waits());
+    TILEWRIGHT_CHECK_OK(await_once());
     TILEWRIGHT_CHECK_OK(place_fences());
     TILEWRIGHT_CHECK_OK(drop_implied());
     return std::move(plan_);
@@ -141,6 +142,33 @@ class Synchroniser {
       TILEWRIGHT_TRY(kept, flow_.is_empty(rest));
       if (!kept) return refuse(*edge, "no wait between them is for that operation alone", rest);
     }
+    return Ok{};
+  }
+
+  // What an agent has waited for at one place it knows at another; a phase is not waited for twice.
+  Result<Ok> await_once() {
+    const Known known(team_, polyhedra_, flow_.statements(), plan_);
+    for (WaitPoint& wait : plan_.waits)
+      for (const WaitPoint& other : plan_.waits) {
+        if (&wait == &other || wait.source != other.source) continue;
+        const auto own = known.same_agent(wait.where, kAt, other.where, kOther);
+        const auto order = team_.precedes(other.where, kOther, wait.where, kAt);
+        if (!own || order.empty()) continue;
+        std::vector<poly::BasicSet> before = other.awaits.pieces();
+        for (poly::BasicSet& piece : before)
+          for (auto* exprs : {&piece.equalities, &piece.inequalities})
+            for (poly::AffineExpr& e : *exprs)
+              for (const Item* loop : other.where.loops)
+                e = e.renamed(Team::name(*loop, kAt), Team::name(*loop, kOther));
+        const std::vector<std::string> dims = wait.awaits.space().dims;
+        std::vector<std::string> all = dims;
+        for (const std::string& name : team_.names(other.where.loops, kOther)) all.push_back(name);
+        const Set known_there({team_.params(), all},
+                              both(both(wait.awaits.pieces(), before), both(order, {*own})));
+        TILEWRIGHT_TRY(known_uses, flow_.keep(known_there, dims));
+        TILEWRIGHT_TRY(rest, poly::subtract(polyhedra_, wait.awaits, known_uses));
+        wait.awaits = Set({rest.space().params, dims}, rest.pieces());
+      }
     return Ok{};
   }
 

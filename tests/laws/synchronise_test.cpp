@@ -293,8 +293,9 @@ TEST(RandomTeams, MayHaveIdleMembers) {
     const laws::PaddedMaker maker(seed);
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + maker.schedule);
     std::mt19937_64 random(seed);
-    std::vector<Sizes> sizes = {{{"M", 4}, {"N", 6}, {"K", 11}}};
-    for (int i = 0; i < 3; ++i)
+    // Without columns there are copies, and nobody who uses them.
+    std::vector<Sizes> sizes = {{{"M", 4}, {"N", 6}, {"K", 13}}, {{"M", 4}, {"N", 0}, {"K", 13}}};
+    for (int i = 0; i < 2; ++i)
       sizes.push_back({{"M", static_cast<std::int64_t>(random() % 6)},
                        {"N", static_cast<std::int64_t>(random() % 12)},
                        {"K", static_cast<std::int64_t>(random() % 10)}});
