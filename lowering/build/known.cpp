@@ -18,6 +18,9 @@ int max_links(const Team& team) {
   return team.roles().empty() ? 2 : 3;
 }
 
+// Conjunctions of a chain at most; each link multiplies them.
+constexpr std::size_t kMaxCases = 256;
+
 AffineExpr var(const Item& loop, std::string_view suffix) {
   return AffineExpr::variable(Team::name(loop, suffix));
 }
@@ -120,6 +123,8 @@ Result<Set> Known::close(const Question& question, const Chain& chain, Set left)
 
 // Chains with exactly so many more links.
 Result<Set> Known::follow(const Question& question, const Chain& chain, int links, Set left) const {
+  // Not followed further: what it would lead through stays.
+  if (chain.pieces.size() > kMaxCases) return left;
   if (links == 0) return close(question, chain, std::move(left));
   const std::string number = std::to_string(links);
   const auto ends_here = [&](const Where& where) {

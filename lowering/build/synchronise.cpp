@@ -167,7 +167,8 @@ class Synchroniser {
                               both(both(wait.awaits.pieces(), before), both(order, {*own})));
         TILEWRIGHT_TRY(known_uses, flow_.keep(known_there, dims));
         TILEWRIGHT_TRY(rest, poly::subtract(polyhedra_, wait.awaits, known_uses));
-        wait.awaits = Set({rest.space().params, dims}, rest.pieces());
+        TILEWRIGHT_TRY(fewer, poly::simplify(polyhedra_, rest));
+        wait.awaits = Set({fewer.space().params, dims}, fewer.pieces());
       }
     return Ok{};
   }
@@ -213,7 +214,8 @@ class Synchroniser {
       for (const auto& e : piece.inequalities) renamed.inequalities.push_back(rename(e));
       pieces.push_back(std::move(renamed));
     }
-    return Set({first.space().params, dims}, std::move(pieces));
+    // Chains multiply its cases.
+    return poly::simplify(polyhedra_, Set({first.space().params, dims}, std::move(pieces)));
   }
 
   // The latest gap that is on every way: before the second end, in the innermost body that holds both.
