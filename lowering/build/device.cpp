@@ -197,9 +197,10 @@ Result<Stmt> NestEmitter::bound_loop(const tree::Loop& l, Point point, Expr uppe
   }
   // Whole teams, of which each member is there whatever the others have to do.
   const Expr teams = context_.ceil_div(space_.max_extent(l.name), l.agents_by);
-  const Expr count = l.agents_by == 1 ? upper
-                                      : builder_.simplify(context_.max(
-                                            zero, context_.mul(teams, context_.index(l.agents_by))));
+  const Expr count =
+      l.agents_by == 1
+          ? upper
+          : builder_.simplify(context_.max(zero, context_.mul(teams, context_.index(l.agents_by))));
   const Symbol var = enter(l, point, zero, count, false);
   point.env.agents.push_back({l.scope, var, count, upper});
   if (ir::decide(context_, context_.le(count, upper), builder_.ranges) != true)
@@ -359,9 +360,8 @@ Expr NestEmitter::use_number(const Point& point) const {
   Expr length = loops.back().count;
   for (std::size_t i = loops.size() - 1; i-- > 0;) {
     const LiveLoop& around = loops[i];
-    const auto agent =
-        std::find_if(point.env.agents.begin(), point.env.agents.end(),
-                     [&](const Agent& a) { return a.var == around.var; });
+    const auto agent = std::find_if(point.env.agents.begin(), point.env.agents.end(),
+                                    [&](const Agent& a) { return a.var == around.var; });
     if (agent != point.env.agents.end() && !is_inside_team(agent->scope)) break;
     if (agent != point.env.agents.end() || !around.count) continue;
     if (!ir::free_vars(length).empty() || ir::depends_on_data(length)) break;

@@ -21,7 +21,8 @@ namespace tilewright::build {
 
 struct Digits {
   std::vector<poly::AffineExpr> digit;  // the slowest first
-  std::vector<poly::AffineExpr> length;  // of each, over parameters alone; of the first: of no meaning
+  std::vector<poly::AffineExpr>
+      length;  // of each, over parameters alone; of the first: of no meaning
 };
 
 // Whether both are numbers of the same loops, so that their distance can be told.

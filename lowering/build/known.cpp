@@ -164,8 +164,8 @@ Result<Set> Known::follow(const Question& question, const Chain& chain, int link
     const bool alone = serial(wait.where.loops).size() == wait.where.loops.size() &&
                        serial(told.loops).size() == told.loops.size();
     if (role.valid() && alone &&
-        (role == chain.at->role || std::find(chain.roles.begin(), chain.roles.end(),
-                                                             role) != chain.roles.end()))
+        (role == chain.at->role ||
+         std::find(chain.roles.begin(), chain.roles.end(), role) != chain.roles.end()))
       continue;
     const std::string sp = "'p" + number;
     const auto own = same_agent(*chain.at, chain.suffix, told, sp);

@@ -120,7 +120,8 @@ Result<bool> SyncEmitter::is_same(const std::optional<poly::BoundExpr>& a,
   for (const std::string& name : names)
     if (std::find(params.begin(), params.end(), name) == params.end()) return false;
   const Set facts = team_.facts();
-  return poly::is_subset(polyhedra_, facts, Set(facts.space(), BasicSet().equal(apart, AffineExpr(0))));
+  return poly::is_subset(polyhedra_, facts,
+                         Set(facts.space(), BasicSet().equal(apart, AffineExpr(0))));
 }
 
 Result<std::vector<SyncEmitter::Count>> SyncEmitter::counts_of(std::size_t source,
@@ -326,15 +327,22 @@ Result<bool> SyncEmitter::skips(const WaitPoint& wait, const Object& object, std
           for (const Item* loop : serial(told.loops))
             e = e.renamed(Team::name(*loop, kFrom), Team::name(*loop, kOther));
         }
-    const Question question{&other.where, kEarlier, &wait.where, kAt, false, given,
-                            team_.names(other.where.loops, kEarlier), {{&wait.where, kAt}}};
+    const Question question{&other.where,
+                            kEarlier,
+                            &wait.where,
+                            kAt,
+                            false,
+                            given,
+                            team_.names(other.where.loops, kEarlier),
+                            {{&wait.where, kAt}}};
     TILEWRIGHT_TRY(rest, known_.without(question, std::move(left)));
     left = std::move(rest);
   }
   // Of a signal it is enough to know what its agent did after it.
   if (is_signal(wait.source)) {
-    const Question question{&told, kOther, &wait.where, kAt, false, {BasicSet()}, {},
-                            {{&wait.where, kAt}, {&told, kOther}}};
+    const Question question{
+        &told, kOther,       &wait.where, kAt,
+        false, {BasicSet()}, {},          {{&wait.where, kAt}, {&told, kOther}}};
     TILEWRIGHT_TRY(rest, known_.without(question, std::move(left)));
     left = std::move(rest);
   }

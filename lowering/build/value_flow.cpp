@@ -109,12 +109,11 @@ Result<std::vector<BasicSet>> ValueFlow::same_slot(const Access& a, const Access
   const auto y = team_.digits(use_b, kTo);
   if (!x || !y || !are_comparable(*x, *y)) return any;
   // The lemma holds for digits that are in range.
-  const poly::Space space{
-      team_.params(), team_.names(a.where.loops, kFrom) + team_.names(b.where.loops, kTo)};
+  const poly::Space space{team_.params(),
+                          team_.names(a.where.loops, kFrom) + team_.names(b.where.loops, kTo)};
   TILEWRIGHT_TRY(all, poly::intersect_params(polyhedra_, Set(space, set), team_.facts()));
   for (const Digits* number : {&*x, &*y}) {
-    TILEWRIGHT_TRY(within,
-                   poly::is_subset(polyhedra_, all, Set(all.space(), in_range(*number))));
+    TILEWRIGHT_TRY(within, poly::is_subset(polyhedra_, all, Set(all.space(), in_range(*number))));
     if (!within) return any;
   }
   std::vector<BasicSet> out = later_by(*x, *y, 0);

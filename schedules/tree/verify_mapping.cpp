@@ -15,18 +15,18 @@ constexpr std::int64_t kMaxAgentsBy = 65536;
 Result<Ok> verify_whole_teams(const Nest& nest, const Loop& loop) {
   if (loop.agents_by == 1) return Ok{};
   if (loop.agents_by < 1 || loop.agents_by > kMaxAgentsBy)
-    return malformed(loop.bound.span,
-                     "loop " + quoted(nest.name, loop.name) + " is bound by " +
-                         std::to_string(loop.agents_by),
-                     "use 1 to " + std::to_string(kMaxAgentsBy) + " agents",
-                     {{"loop", path(nest.name, loop.name)}});
+    return malformed(
+        loop.bound.span,
+        "loop " + quoted(nest.name, loop.name) + " is bound by " + std::to_string(loop.agents_by),
+        "use 1 to " + std::to_string(kMaxAgentsBy) + " agents",
+        {{"loop", path(nest.name, loop.name)}});
   if (loop.scope != Scope::None && loop.scope < Scope::Block) return Ok{};
-  return malformed(loop.bound.span,
-                   "loop " + quoted(nest.name, loop.name) +
-                       " is bound by a number of agents, and is run by none inside of a team",
-                   "bind it to lanes, warps or warpgroups, or leave `by` out",
-                   {{"loop", path(nest.name, loop.name)},
-                    {"scope", std::string(scope_text(loop.scope))}});
+  return malformed(
+      loop.bound.span,
+      "loop " + quoted(nest.name, loop.name) +
+          " is bound by a number of agents, and is run by none inside of a team",
+      "bind it to lanes, warps or warpgroups, or leave `by` out",
+      {{"loop", path(nest.name, loop.name)}, {"scope", std::string(scope_text(loop.scope))}});
 }
 
 }  // namespace

@@ -263,7 +263,8 @@ void expect_sound(const std::string& algorithm_text, const std::string& schedule
   ++counts.built;
   ASSERT_EQ(render(program::verify(*made), nullptr), "") << program::print(*made);
   const std::vector<ir::Bindings> sizes = bindings(context, all);
-  for (const ir::Bindings& one : sizes) expect_right_in_every_order(context, *algorithm, *made, one);
+  for (const ir::Bindings& one : sizes)
+    expect_right_in_every_order(context, *algorithm, *made, one);
   if (each_is_needed) counts.waits += expect_each_is_needed(context, *made, sizes, {}, false);
 }
 
@@ -276,8 +277,9 @@ TEST(RandomTeams, AreRightInEveryOrderAndNeedTheirWaits) {
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + maker.algorithm + maker.schedule);
     // The derivation does not see what agents tell by operations that they start (synchronise.h).
     const bool each = !maker.mixes() || std::getenv("TILEWRIGHT_ALL_NEEDED");
-    expect_sound(maker.algorithm, maker.schedule, {{{"N", 17}}, {{"N", 5}}, {{"N", 3}}, {{"N", 2}}, {{"N", 1}}, {{"N", 0}}},
-                 each, counts);
+    expect_sound(maker.algorithm, maker.schedule,
+                 {{{"N", 17}}, {{"N", 5}}, {{"N", 3}}, {{"N", 2}}, {{"N", 1}}, {{"N", 0}}}, each,
+                 counts);
     if (testing::Test::HasFailure()) return;
   }
   EXPECT_GE(counts.built, cases * 9 / 10);
