@@ -25,9 +25,10 @@ class TeamMaker {
 
   std::string algorithm;
   std::string schedule;
-  // Several agents and asynchronous copies.
-  bool mixes() const {
-    return schedule.find(" to warp") != std::string::npos &&
+  // Several agents and asynchronous copies in a team that walks over tiles.
+  bool mixes_walking() const {
+    return schedule.find(" as js") != std::string::npos &&
+           schedule.find(" to warp") != std::string::npos &&
            schedule.find("async") != std::string::npos;
   }
 
