@@ -55,6 +55,7 @@ struct LiveLoop {
   Symbol var;
   Expr lower;
   Expr upper;
+  Expr count = {};  // of all its iterations, from 0 on; null: a number that is read, and no loop
 };
 
 // A loop around the code being emitted of which each iteration is an agent.
@@ -62,6 +63,7 @@ struct Agent {
   tree::Scope scope = tree::Scope::None;
   Symbol var;
   Expr count;
+  Expr iterations;  // `count`, or fewer: the agents after these have none
 };
 
 struct Env {
@@ -87,6 +89,7 @@ struct Placing {
   Expr slot = {};
   bool fills = true;
   const tree::Role* role = nullptr;
+  Expr when = {};  // it is computed where this holds; null: always
 };
 
 // The role of a statement of a loop; null: the loop has no roles.

@@ -3,7 +3,8 @@
 // What a schedule says of agents, memories of a team, asynchronous copies and intervals, as a Program that
 // synchronises nothing. It means what its text says from top to bottom; synchronise.h derives the rest.
 //
-// Loops that are bound split their nest among agents. A memory of a team (shared, scratchpad, ...) is one for all
+// Loops that are bound split their nest among agents. Where these come in whole teams (`by`), those beyond the last
+// iteration do nothing of their own, and all that a team does together. A memory of a team (shared, scratchpad, ...) is one for all
 // its agents, so the nest that fills it fills what all of them read: its region is that of all values of the
 // loops bound inside the team, and its own bound loops are run by the agents that are there.
 #include <algorithm>
@@ -173,9 +174,11 @@ Result<Stmt> NestEmitter::bound_loop(const tree::Loop& l, Point point, Expr uppe
                     "keep the copy in a memory of the team, or bind none of its loops", {});
     const Symbol var = there->var;
     const Expr count = there->count;
-    const auto fits =
-        ir::decide(context_, context_.le(space_.max_extent(l.name), count), builder_.ranges);
-    if (!fits || !*fits)
+    const auto within = [&](Expr agents) {
+      return ir::decide(context_, context_.le(space_.max_extent(l.name), agents),
+                        builder_.ranges) == true;
+    };
+    if (!within(count) && !within(there->iterations))
       return refuse(l.bound.span,
                     "loop " + shown(nest_, l.name) + " has more iterations than there are agents",
                     "split it by the number of agents and bind the inner loop",
@@ -193,8 +196,16 @@ Result<Stmt> NestEmitter::bound_loop(const tree::Loop& l, Point point, Expr uppe
     return all && *all ? out
                        : program::make_if(context_, context_.lt(context_.var(var), upper), out);
   }
-  const Symbol var = enter(l, point, zero, upper, false);
-  point.env.agents.push_back({l.scope, var, upper});
+  // Whole teams, of which each member is there whatever the others have to do.
+  const Expr teams = context_.ceil_div(space_.max_extent(l.name), l.agents_by);
+  const Expr count =
+      l.agents_by == 1
+          ? upper
+          : builder_.simplify(context_.max(zero, context_.mul(teams, context_.index(l.agents_by))));
+  const Symbol var = enter(l, point, zero, count, false);
+  point.env.agents.push_back({l.scope, var, count, upper});
+  if (ir::decide(context_, context_.le(count, upper), builder_.ranges) != true)
+    point.held.push_back(context_.lt(context_.var(var), upper));
   // The innermost loop that gives work to whole teams holds their memories.
   bool holds_team = !is_inside_team(l.scope);
   bool inside_l = false;
@@ -210,7 +221,7 @@ Result<Stmt> NestEmitter::bound_loop(const tree::Loop& l, Point point, Expr uppe
   program::Bind bind;
   bind.var = var;
   bind.lower = zero;
-  bind.upper = upper;
+  bind.upper = count;
   bind.scope = program_scope(l.scope);
   bind.body = inside;
   return program::make(context_, bind);
@@ -341,6 +352,24 @@ Result<Stmt> NestEmitter::with_data_bounds(Point& point, const Continue& body) {
   for (auto let = lets.rbegin(); let != lets.rend(); ++let)
     out = program::make_let(context_, let->first, let->second, out);
   return out;
+}
+
+// A ring lives as long as its team. Where a loop does not run as often each time, its uses are counted anew.
+Expr NestEmitter::use_number(const Point& point) const {
+  const std::vector<LiveLoop>& loops = point.env.loops;
+  Expr number = context_.var(loops.back().var);
+  Expr length = loops.back().count;
+  for (std::size_t i = loops.size() - 1; i-- > 0;) {
+    const LiveLoop& around = loops[i];
+    const auto agent = std::find_if(point.env.agents.begin(), point.env.agents.end(),
+                                    [&](const Agent& a) { return a.var == around.var; });
+    if (agent != point.env.agents.end() && !is_inside_team(agent->scope)) break;
+    if (agent != point.env.agents.end() || !around.count) continue;
+    if (!ir::free_vars(length).empty() || ir::depends_on_data(length)) break;
+    number = context_.add(context_.mul(context_.var(around.var), length), number);
+    length = context_.mul(length, around.count);
+  }
+  return builder_.simplify(number);
 }
 
 Result<Stmt> NestEmitter::in_ring(std::int64_t depth, Expr use,

@@ -104,11 +104,16 @@ Result<Stmt> NestEmitter::fold_loops(std::size_t depth, std::size_t end, Point& 
     Point inside = point;
     return body(inside);
   }
+  Point own = point;
+  if (const std::vector<Expr> held = take_held(own, depth); !held.empty()) {
+    TILEWRIGHT_TRY(inside, fold_loops(depth, end, own, body));
+    return guarded(held, inside);
+  }
   return loop(depth, point, [&](Point& inner) -> Result<Stmt> {
     // What is placed here is for iterations on the data alone.
     std::vector<Expr> guards;
     if (!builder_.placed_at(nest_.name, nest_.loops[depth].name).empty())
-      guards = take_guards(inner);
+      guards = take_guards(inner, false);
     TILEWRIGHT_TRY(inside, with_placed(depth, inner, [&](Point& p) {
                      return fold_loops(depth + 1, end, p, body);
                    }));

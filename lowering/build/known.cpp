@@ -18,6 +18,9 @@ int max_links(const Team& team) {
   return team.roles().empty() ? 2 : 3;
 }
 
+// Conjunctions of a chain at most; each link multiplies them.
+constexpr std::size_t kMaxCases = 256;
+
 AffineExpr var(const Item& loop, std::string_view suffix) {
   return AffineExpr::variable(Team::name(loop, suffix));
 }
@@ -120,6 +123,8 @@ Result<Set> Known::close(const Question& question, const Chain& chain, Set left)
 
 // Chains with exactly so many more links.
 Result<Set> Known::follow(const Question& question, const Chain& chain, int links, Set left) const {
+  // Not followed further: what it would lead through stays.
+  if (chain.pieces.size() > kMaxCases) return left;
   if (links == 0) return close(question, chain, std::move(left));
   const std::string number = std::to_string(links);
   const auto ends_here = [&](const Where& where) {
@@ -154,10 +159,13 @@ Result<Set> Known::follow(const Question& question, const Chain& chain, int link
       continue;
     if (!ends_here(wait.where)) continue;
     if (std::find(chain.waits.begin(), chain.waits.end(), i) != chain.waits.end()) continue;
-    // What a role has told others it knows itself.
+    // What an agent has told others it knows itself; agents that a role is split into tell each other.
     const Symbol role = wait.where.role;
-    if (role.valid() && (role == chain.at->role || std::find(chain.roles.begin(), chain.roles.end(),
-                                                             role) != chain.roles.end()))
+    const bool alone = serial(wait.where.loops).size() == wait.where.loops.size() &&
+                       serial(told.loops).size() == told.loops.size();
+    if (role.valid() && alone &&
+        (role == chain.at->role ||
+         std::find(chain.roles.begin(), chain.roles.end(), role) != chain.roles.end()))
       continue;
     const std::string sp = "'p" + number;
     const auto own = same_agent(*chain.at, chain.suffix, told, sp);

@@ -28,6 +28,7 @@ struct SyncPoint {
   Gap gap;
   Where where;
   program::Scope scope = program::Scope::Block;
+  std::size_t edge = 0;  // for which it was placed
 };
 
 // An agent tells that it has come here.
@@ -46,6 +47,7 @@ struct WaitPoint {
   // Which instance of the source an instance of the wait is for: over the wait's loops, then over those of
   // the source that are no splits into agents.
   poly::Set awaits;
+  std::size_t edge = 0;  // for which it was placed
 };
 
 struct SyncPlan {

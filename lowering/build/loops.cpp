@@ -37,6 +37,10 @@ std::string quoted(const tree::Nest& nest, Symbol loop) {
 }  // namespace
 
 Result<Stmt> NestEmitter::level(std::size_t depth, Point& point) {
+  if (const std::vector<Expr> guards = take_held(point, depth); !guards.empty()) {
+    TILEWRIGHT_TRY(inside, level(depth, point));
+    return guarded(guards, inside);
+  }
   if (nest_.is_async && !is_started_) {
     std::size_t begin = 0;
     for (std::size_t i = 0; i < nest_.loops.size(); ++i)
@@ -50,7 +54,7 @@ Result<Stmt> NestEmitter::level(std::size_t depth, Point& point) {
   if (depth == nest_.loops.size())
     return nest_.stage ? copy(point) : scan_ ? scan(point) : elementwise(point);
   return loop(depth, point, [&](Point& inner) {
-    const std::vector<Expr> guards = take_guards(inner);
+    const std::vector<Expr> guards = take_guards(inner, false);
     auto body = with_placed(depth, inner, [&](Point& p) { return level(depth + 1, p); });
     if (!body.ok()) return body;
     return Result<Stmt>(guarded(guards, *body));
@@ -107,7 +111,7 @@ Result<Stmt> NestEmitter::one_version(std::size_t index, Point& point, const Con
   if (ir::depends_on_data(upper)) {
     // The bound is read on the data alone. The caller's point keeps its guards for what follows.
     Point on_data = point;
-    const std::vector<Expr> guards = take_guards(on_data);
+    const std::vector<Expr> guards = take_guards(on_data, false);
     if (!guards.empty()) {
       TILEWRIGHT_TRY(inside, one_version(index, on_data, body));
       return guarded(guards, inside);
@@ -133,10 +137,12 @@ Symbol NestEmitter::enter(const tree::Loop& l, Point& point, Expr lower, Expr up
   const LoopSpace::Overruns over = space_.overruns(l.name, constant, point.values);
   for (int split : over.splits) point.pending_splits.insert(split);
   for (Symbol dimension : over.dimensions) point.pending_dimensions.insert(dimension);
+  // A peeled loop runs a part of them.
+  const Expr count = constant ? upper : builder_.simplify(space_.extent(l.name, point.values));
   const Symbol var = builder_.fresh(l.name.text());
   builder_.declare_loop(var, lower, upper);
   point.values.value_of[l.name] = context_.var(var);
-  point.env.loops.push_back({var, lower, upper});
+  point.env.loops.push_back({var, lower, upper, count});
   return var;
 }
 
@@ -177,8 +183,17 @@ bool NestEmitter::follows_from_bounds(const Point& point, Expr guard) const {
   return false;
 }
 
-std::vector<Expr> NestEmitter::take_guards(Point& point) {
+std::vector<Expr> NestEmitter::take_held(Point& point, std::size_t depth) const {
+  if (point.held.empty()) return {};
+  const bool together = std::any_of(
+      nest_.loops.begin() + static_cast<std::ptrdiff_t>(depth), nest_.loops.end(),
+      [&](const tree::Loop& l) { return !builder_.placed_at(nest_.name, l.name).empty(); });
+  return together ? std::vector<Expr>() : std::exchange(point.held, {});
+}
+
+std::vector<Expr> NestEmitter::take_guards(Point& point, bool of_statement) {
   std::vector<Expr> guards;
+  if (of_statement) guards = std::exchange(point.held, {});
   auto take = [&](Expr guard) {
     const Expr simple = builder_.simplify(guard);
     const auto* known = simple.as<ir::BoolConst>();
@@ -244,7 +259,12 @@ Result<Stmt> NestEmitter::with_placed(std::size_t index, Point& point, const Con
     if (role == own_role) role = nullptr;
     if (role) TILEWRIGHT_CHECK_OK(builder_.fits_role(*n, *role));
     placings.push_back(
-        {{}, !rows || std::find(rows->begin(), rows->end(), n->name) != rows->end(), role});
+        {{}, !rows || std::find(rows->begin(), rows->end(), n->name) != rows->end(), role, {}});
+    // What is the agent's own.
+    if (!builder_.has_team_memory(*n))
+      for (Expr has_work : point.held)
+        placings.back().when =
+            placings.back().when ? context_.both(placings.back().when, has_work) : has_work;
   }
   const bool own = !point.rows || std::find(point.rows->begin(), point.rows->end(), nest_.name) !=
                                       point.rows->end();
@@ -262,7 +282,7 @@ Result<Stmt> NestEmitter::with_placed(std::size_t index, Point& point, const Con
     if (n > depth) return all();
     const auto has = [&](const tree::Nest* nest) { return nest->ring == n; };
     if (n == 1 || std::none_of(nests.begin(), nests.end(), has)) return from(n + 1);
-    return in_ring(n, point.values.value_of.at(loop_name), [&](Expr slot) {
+    return in_ring(n, use_number(point), [&](Expr slot) {
       for (std::size_t i = 0; i < nests.size(); ++i)
         if (has(nests[i])) placings[i].slot = slot;
       return from(n + 1);

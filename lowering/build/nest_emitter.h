@@ -28,6 +28,8 @@ struct Point {
   Env env;
   std::set<int> pending_splits;  // guards whose loops do not all have values yet
   std::set<Symbol> pending_dimensions;
+  // That this agent has an iteration of a loop: guards of what it does alone. What agents do together stands outside.
+  std::vector<Expr> held;
   bool in_tail = false;  // of a peeled loop: its partial tile
   // Of a pipeline: the statements of the loop that are emitted now; null: all.
   const std::vector<Symbol>* rows = nullptr;
@@ -80,6 +82,8 @@ class NestEmitter {
   LoopValues values_for(const tree::Nest& placed, const Point& point) const;
   // On a device, bounds of the fold that are read from data have names, so that regions may depend on them.
   Result<Stmt> with_data_bounds(Point& point, const Continue& body);
+  // How many iterations the loop that was entered last has had, counted on over the loops around it in the team.
+  Expr use_number(const Point& point) const;
   // The ring of a loop around what `body` makes with its slot.
   Result<Stmt> in_ring(std::int64_t depth, Expr use,
                        const std::function<Result<Stmt>(Expr slot)>& body);
@@ -97,8 +101,10 @@ class NestEmitter {
                       const std::vector<Region>& regions, Env& env,
                       const std::vector<Placing>& placings,
                       const std::function<Result<Stmt>(Env&)>& body);
-  // The guards that have become computable, taken from the point's pending ones.
-  std::vector<Expr> take_guards(Point& point);
+  // The guards that have become computable, taken from the point's pending ones; those of a statement with what is held.
+  std::vector<Expr> take_guards(Point& point, bool of_statement = true);
+  // Takes what is held around the loops from `depth` on, if agents do nothing together in them.
+  std::vector<Expr> take_held(Point& point, std::size_t depth) const;
   bool follows_from_bounds(const Point& point, Expr guard) const;
   Stmt guarded(const std::vector<Expr>& guards, Stmt body, Stmt otherwise = {});
 

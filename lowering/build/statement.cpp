@@ -426,6 +426,7 @@ Result<Stmt> Builder::emit_placed(const tree::Nest& nest, const Region& region, 
   if (placing.fills) {
     TILEWRIGHT_TRY(made, emit_nest(nest, region, inner));
     fill = region.needed ? program::make_if(context, region.needed, made) : made;
+    if (placing.when) fill = program::make_if(context, placing.when, fill);
     if (lives_on) fill = by_one_agent(nest, inner, fill);
     if (placing.role) fill = by_role(*placing.role, fill);
   }

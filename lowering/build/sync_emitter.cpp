@@ -24,6 +24,13 @@ FreshNames::FreshNames(const program::Program& program) {
   });
 }
 
+namespace {
+
+// Uses, and iterations, by which a wait may run behind or before what it awaits in one expression.
+constexpr std::int64_t kMaxBehind = 8;
+
+}  // namespace
+
 Symbol FreshNames::make(ir::Context& context, const std::string& wanted) {
   std::string name = wanted;
   for (int i = 2; !used_.insert(name).second; ++i) name = wanted + "_" + std::to_string(i);
@@ -183,6 +190,68 @@ Result<std::optional<Stmt>> SyncEmitter::waits_for(const WaitPoint& point, const
   return std::optional(program::make_if(context_, condition(rest), body));
 }
 
+// One wait for the use that is so many before the wait's own, where there is one. None: it is not so. This is how waits
+// on a ring that counts on over several loops are; cases would tell apart how many times the inner one runs.
+Result<std::optional<Stmt>> SyncEmitter::wait_behind(const WaitPoint& point, const Set& awaits,
+                                                     const Set& assumed) {
+  const Object& object = objects_[object_of_.at(point.source)];
+  const Where& told = known_.source(point.source);
+  if (object.counts.size() < 2) return std::optional<Stmt>();
+  for (const Count& count : object.counts)
+    if (!is_around(count.loop, point.where)) return std::optional<Stmt>();
+  const auto source = use_digits(object, kFrom, 0);
+  if (!source) return std::optional<Stmt>();
+  TILEWRIGHT_TRY(here, poly::intersect_params(polyhedra_, awaits, assumed));
+  // By any of the agents that it may be split into.
+  BasicSet of_told;
+  (void)team_.constrain(told, kFrom, of_told);
+  std::vector<std::string> dims = awaits.space().dims;
+  std::vector<std::string> agents;
+  for (const Item* loop : told.loops)
+    if (loop->bind()) agents.push_back(Team::name(*loop, kFrom));
+  dims.insert(dims.end(), agents.begin(), agents.end());
+  for (const Item* loop : serial(told.loops))
+    if (!is_within(loop, object.owner))
+      of_told.equal(AffineExpr::variable(Team::name(*loop, kFrom)),
+                    AffineExpr::variable(Team::name(*loop, kAt)));
+  for (std::int64_t step = 0; step <= 2 * kMaxBehind; ++step) {
+    const std::int64_t behind = step % 2 ? -(step + 1) / 2 : step / 2;
+    const auto own = use_digits(object, kAt, behind);
+    TILEWRIGHT_TRY(within,
+                   poly::is_subset(polyhedra_, assumed, Set(assumed.space(), in_range(*own))));
+    if (!within) continue;
+    for (std::int64_t n = 0; n <= std::max(object.elements, kMaxBehind); ++n) {
+      Set all({awaits.space().params, dims}, both(later_by(*source, *own, n), {of_told}));
+      if (!agents.empty()) {
+        TILEWRIGHT_TRY(by_any, poly::project_out(polyhedra_, all, agents));
+        all = std::move(by_any);
+      }
+      TILEWRIGHT_TRY(such, poly::intersect_params(polyhedra_, all, assumed));
+      TILEWRIGHT_TRY(equal, poly::is_equal(polyhedra_, here, such));
+      if (!equal) continue;
+      std::vector<Expr> loops;
+      for (const Count& count : object.counts)
+        loops.push_back(context_.var(count.loop->stmt.as<program::For>()->var));
+      loops.back() = context_.sub(loops.back(), context_.index(behind));
+      const Expr number = use_number(object, loops);
+      // There is one, from the n-th on.
+      Digits none = *own;
+      for (AffineExpr& digit : none.digit) digit = AffineExpr(0);
+      const Set from_there(assumed.space(), n == 0 ? std::vector<BasicSet>{BasicSet()}
+                                                   : later_by_at_least(none, *own, n));
+      TILEWRIGHT_TRY(needed, poly::intersect_params(polyhedra_, from_there, assumed));
+      TILEWRIGHT_TRY(some, poly::parameter_domain(polyhedra_, here));
+      TILEWRIGHT_TRY(same, poly::is_equal(polyhedra_, needed, some));
+      if (!same) return std::optional<Stmt>();
+      const Expr awaited = ir::simplify(context_, context_.sub(number, context_.index(n)), {});
+      const Stmt one = one_wait(object, awaited, point.where);
+      return std::optional(
+          n == 0 ? one : program::make_if(context_, context_.le(context_.index(n), number), one));
+    }
+  }
+  return std::optional<Stmt>();
+}
+
 Result<Stmt> SyncEmitter::wait(const WaitPoint& point) {
   // What is known where the wait stands.
   BasicSet around;
@@ -192,6 +261,8 @@ Result<Stmt> SyncEmitter::wait(const WaitPoint& point) {
   TILEWRIGHT_TRY(assumed, poly::intersect_params(polyhedra_, here, team_.facts()));
   TILEWRIGHT_TRY(known, poly::simplify(polyhedra_, point.awaits));
   const Set awaits = poly::dims_to_params(known, loops);
+  TILEWRIGHT_TRY(lagging, wait_behind(point, awaits, assumed));
+  if (lagging) return *lagging;
   TILEWRIGHT_TRY(whole, waits_for(point, awaits, assumed));
   if (whole) return *whole;
   // Piece by piece, each without what was awaited before.

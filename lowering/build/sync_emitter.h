@@ -67,9 +67,13 @@ class SyncEmitter {
   Result<Object> object_of(std::size_t source);
   Result<const Item*> owner_of(std::size_t source) const;
   Result<std::vector<Count>> counts_of(std::size_t source, const Item& owner) const;
+  Result<bool> is_same(const std::optional<poly::BoundExpr>& a, const poly::BoundExpr& b) const;
+  std::optional<Digits> use_digits(const Object& object, std::string_view suffix,
+                                   std::int64_t behind) const;
   std::vector<poly::BasicSet> later_uses(const Where& told, const Object& object,
                                          std::int64_t n) const;
   Result<bool> overtakes(const WaitPoint& wait, const Object& object, std::int64_t n) const;
+  Result<bool> skips(const WaitPoint& wait, const Object& object, std::int64_t n) const;
   Result<std::int64_t> elements_of(std::size_t source, const Object& object) const;
   Result<Expr> agents_of(std::size_t source, const Item& owner) const;
   Result<bool> same_waits(std::size_t a, std::size_t b) const;
@@ -77,6 +81,8 @@ class SyncEmitter {
   Use use_at(const Object& object, Expr number, const Where& where);
   Stmt in_ring(const Object& object, const Use& use, Stmt body) const;
   Result<Stmt> wait(const WaitPoint& point);
+  Result<std::optional<Stmt>> wait_behind(const WaitPoint& point, const poly::Set& awaits,
+                                          const poly::Set& assumed);
   Result<std::optional<Stmt>> waits_for(const WaitPoint& point, const poly::Set& awaits,
                                         const poly::Set& assumed);
   Stmt one_wait(const Object& object, Expr number, const Where& where);

@@ -20,6 +20,9 @@ namespace {
 
 // Operations of one kind in flight at a time, at most.
 constexpr std::int64_t kMaxElements = 64;
+// Uses whose distance is told exactly: the cases grow with it.
+constexpr std::int64_t kExactDistance = 8;
+constexpr std::string_view kEarlier = "'y";
 
 // The first buffer that an operation writes.
 std::string written_by(Stmt stmt) {
@@ -105,6 +108,22 @@ Result<const Item*> SyncEmitter::owner_of(std::size_t source) const {
   return out;
 }
 
+// That two values over parameters alone are equal.
+Result<bool> SyncEmitter::is_same(const std::optional<poly::BoundExpr>& a,
+                                  const poly::BoundExpr& b) const {
+  using Kind = poly::BoundExpr::Kind;
+  if (!a || a->kind() != Kind::Affine || b.kind() != Kind::Affine) return false;
+  const AffineExpr apart = a->affine() - b.affine();
+  std::vector<std::string> names;
+  apart.collect_names(names);
+  const std::vector<std::string>& params = team_.params();
+  for (const std::string& name : names)
+    if (std::find(params.begin(), params.end(), name) == params.end()) return false;
+  const Set facts = team_.facts();
+  return poly::is_subset(polyhedra_, facts,
+                         Set(facts.space(), BasicSet().equal(apart, AffineExpr(0))));
+}
+
 Result<std::vector<SyncEmitter::Count>> SyncEmitter::counts_of(std::size_t source,
                                                                const Item& owner) const {
   const Where& told = known_.source(source);
@@ -118,6 +137,7 @@ Result<std::vector<SyncEmitter::Count>> SyncEmitter::counts_of(std::size_t sourc
     const std::string name = Team::name(*loop, kFrom);
     if (loop->bind() || !is_within(loop, &owner)) continue;
     Count count{loop, {}, {}};
+    const auto* n = loop->stmt.as<program::For>();
     TILEWRIGHT_TRY(of_loop,
                    poly::intersect_params(polyhedra_, Set({team_.params(), dims}, set), facts));
     std::vector<std::string> outer;
@@ -126,11 +146,15 @@ Result<std::vector<SyncEmitter::Count>> SyncEmitter::counts_of(std::size_t sourc
       outer.push_back(Team::name(*other, kFrom));
     }
     auto bounds = poly::dim_bounds(polyhedra_, poly::dims_to_params(of_loop, outer), name, facts);
-    const auto* n = loop->stmt.as<program::For>();
     if (bounds.ok()) {
       const auto first = team_.to_program(bounds->lower);
       const auto length = team_.to_program(bounds->extent);
       if (first && length) count = {loop, *first, *length};
+      // As the loop says it, where that is the same: rings around are then found again.
+      const Expr own = context_.sub(n->upper, n->lower);
+      const auto said = team_.value(own, kFrom);
+      TILEWRIGHT_TRY(same, is_same(said, bounds->extent));
+      if (first && same) count.length = own;
     }
     // A bound that is not quasi-affine is the loop's own.
     if (!count.first) count = {loop, n->lower, context_.sub(n->upper, n->lower)};
@@ -175,12 +199,47 @@ Result<Expr> SyncEmitter::agents_of(std::size_t source, const Item& owner) const
   return out;
 }
 
+// The number of a use of an object, by its loops at a point. `behind`: of iterations of the innermost loop that the
+// point runs behind.
+std::optional<Digits> SyncEmitter::use_digits(const Object& object, std::string_view suffix,
+                                              std::int64_t behind) const {
+  Digits out;
+  for (const Count& count : object.counts) {
+    const auto first = team_.value(count.first, suffix);
+    const auto length = team_.value(count.length, suffix);
+    if (!first || first->kind() != poly::BoundExpr::Kind::Affine || !length) return std::nullopt;
+    out.digit.push_back(AffineExpr::variable(Team::name(*count.loop, suffix)) - first->affine());
+    // Where there is an iteration, the length is not the 0 of a maximum.
+    const AffineExpr* known = nullptr;
+    if (length->kind() == poly::BoundExpr::Kind::Affine) known = &length->affine();
+    if (length->kind() == poly::BoundExpr::Kind::Max && length->operands().size() == 2)
+      for (std::size_t i : {0U, 1U})
+        if (length->operands()[i] == poly::BoundExpr(0) &&
+            length->operands()[1 - i].kind() == poly::BoundExpr::Kind::Affine)
+          known = &length->operands()[1 - i].affine();
+    if (!known && out.digit.size() > 1) return std::nullopt;
+    out.length.push_back(known ? *known : AffineExpr(0));
+  }
+  if (out.digit.empty()) return std::nullopt;
+  out.digit.back() = out.digit.back() - AffineExpr(behind);
+  return out;
+}
+
 // The uses, over kOther, that are number n or later after one over kFrom: more than these where their distance is not
-// affine.
+// affine, or of too many cases.
 std::vector<BasicSet> SyncEmitter::later_uses(const Where& told, const Object& object,
                                               std::int64_t n) const {
   std::vector<BasicSet> out;
   BasicSet same;
+  const auto from = use_digits(object, kFrom, 0);
+  const auto other = use_digits(object, kOther, 0);
+  if (from && other && n <= kExactDistance) {
+    for (const Item* loop : serial(told.loops))
+      if (!is_within(loop, object.owner))
+        same.equal(AffineExpr::variable(Team::name(*loop, kFrom)),
+                   AffineExpr::variable(Team::name(*loop, kOther)));
+    return both({same}, later_by_at_least(*from, *other, n));
+  }
   const std::size_t inner = object.counts.size() - 1;
   std::size_t at = 0;
   for (const Item* loop : serial(told.loops)) {
@@ -238,7 +297,60 @@ Result<bool> SyncEmitter::overtakes(const WaitPoint& wait, const Object& object,
   return !empty;
 }
 
-// The fewest elements of which none is used again before it has been awaited.
+// Waits for a use that do not know that the use before, of the same element, was given: the number of a phase is kept
+// in one bit, so a wait is right only where the phase before is known to be complete.
+Result<bool> SyncEmitter::skips(const WaitPoint& wait, const Object& object, std::int64_t n) const {
+  const Where& told = known_.source(wait.source);
+  const auto use = use_digits(object, kFrom, 0);
+  const auto before = use_digits(object, kOther, 0);
+  if (!use || !before) return false;
+  BasicSet there;
+  (void)team_.constrain(told, kOther, there);
+  for (const Item* loop : serial(told.loops))
+    if (!is_within(loop, object.owner))
+      there.equal(AffineExpr::variable(Team::name(*loop, kFrom)),
+                  AffineExpr::variable(Team::name(*loop, kOther)));
+  std::vector<std::string> dims = team_.names(wait.where.loops, kAt);
+  for (const std::string& name : team_.names(serial(told.loops), kFrom)) dims.push_back(name);
+  for (const std::string& name : team_.names(told.loops, kOther)) dims.push_back(name);
+  const Set all({team_.params(), dims},
+                both(both(wait.awaits.pieces(), later_by(*before, *use, n)), {there}));
+  TILEWRIGHT_TRY(left, poly::intersect_params(polyhedra_, all, team_.facts()));
+  for (const WaitPoint& other : plan_.waits) {
+    if (other.source != wait.source) continue;
+    std::vector<BasicSet> given = other.awaits.pieces();
+    for (BasicSet& piece : given)
+      for (auto* exprs : {&piece.equalities, &piece.inequalities})
+        for (AffineExpr& e : *exprs) {
+          for (const Item* loop : other.where.loops)
+            e = e.renamed(Team::name(*loop, kAt), Team::name(*loop, kEarlier));
+          for (const Item* loop : serial(told.loops))
+            e = e.renamed(Team::name(*loop, kFrom), Team::name(*loop, kOther));
+        }
+    const Question question{&other.where,
+                            kEarlier,
+                            &wait.where,
+                            kAt,
+                            false,
+                            given,
+                            team_.names(other.where.loops, kEarlier),
+                            {{&wait.where, kAt}}};
+    TILEWRIGHT_TRY(rest, known_.without(question, std::move(left)));
+    left = std::move(rest);
+  }
+  // Of a signal it is enough to know what its agent did after it.
+  if (is_signal(wait.source)) {
+    const Question question{
+        &told, kOther,       &wait.where, kAt,
+        false, {BasicSet()}, {},          {{&wait.where, kAt}, {&told, kOther}}};
+    TILEWRIGHT_TRY(rest, known_.without(question, std::move(left)));
+    left = std::move(rest);
+  }
+  TILEWRIGHT_TRY(empty, poly::is_empty(polyhedra_, left));
+  return !empty;
+}
+
+// The fewest elements of which none is used again before it has been awaited, and of which phases are awaited in turn.
 Result<std::int64_t> SyncEmitter::elements_of(std::size_t source, const Object& object) const {
   if (object.counts.empty()) return 1;
   const auto again = [&](std::int64_t n) -> Result<bool> {
@@ -246,11 +358,17 @@ Result<std::int64_t> SyncEmitter::elements_of(std::size_t source, const Object& 
       if (wait.source != source) continue;
       TILEWRIGHT_TRY(overtaken, overtakes(wait, object, n));
       if (overtaken) return true;
+      if (object.kind != ObjectKind::Barrier) continue;
+      TILEWRIGHT_TRY(skipped, skips(wait, object, n));
+      if (skipped) return true;
     }
     return false;
   };
-  TILEWRIGHT_TRY(beyond, again(kMaxElements));
-  for (std::int64_t n = 1; !beyond && n <= kMaxElements; ++n) {
+  for (std::int64_t n = 1; n <= kMaxElements; ++n) {
+    if (n == kExactDistance + 1) {
+      TILEWRIGHT_TRY(beyond, again(kMaxElements));
+      if (beyond) break;
+    }
     TILEWRIGHT_TRY(overtaken, again(n));
     if (!overtaken) return n;
   }
@@ -267,8 +385,6 @@ Result<SyncEmitter::Object> SyncEmitter::object_of(std::size_t source) {
   object.sources = {source};
   TILEWRIGHT_TRY(counts, counts_of(source, *object.owner));
   object.counts = std::move(counts);
-  TILEWRIGHT_TRY(elements, elements_of(source, object));
-  object.elements = elements;
   TILEWRIGHT_TRY(agents, agents_of(source, *object.owner));
   object.arrivals = agents;
   // A token that no operation holds yet is free: it tells nothing to a role that does not start the operation.
@@ -278,6 +394,8 @@ Result<SyncEmitter::Object> SyncEmitter::object_of(std::size_t source) {
         return wait.source != source || wait.where.role == known_.source(source).role;
       });
   object.kind = token ? ObjectKind::Token : ObjectKind::Barrier;
+  TILEWRIGHT_TRY(elements, elements_of(source, object));
+  object.elements = elements;
   object.bytes = tells_ == Tells::Bytes && !signal && bytes_of(context_, item_of(source));
   const auto* alone = agents.as<ir::IntConst>();
   if (token && !(alone && alone->value == 1))

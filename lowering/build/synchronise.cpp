@@ -39,6 +39,7 @@ class Synchroniser {
     edges_ = std::move(edges);
     TILEWRIGHT_CHECK_OK(place_orders());
     TILEWRIGHT_CHECK_OK(place_waits());
+    TILEWRIGHT_CHECK_OK(await_once());
     TILEWRIGHT_CHECK_OK(place_fences());
     TILEWRIGHT_CHECK_OK(drop_implied());
     return std::move(plan_);
@@ -108,7 +109,8 @@ class Synchroniser {
     return {way[at]->parent, way[at]->arm, way[at]->index};
   }
 
-  // After what is told of, as often for each agent of the role: a guard that depends on the agent is left.
+  // After what is told of, as often for each agent of the role: a guard that the same agents do not pass each time is
+  // left.
   Gap signal_gap(std::size_t from, const Where& reader) const {
     const Statement& s = flow_.statements()[from];
     if (!s.item) return s.gap;
@@ -119,7 +121,8 @@ class Synchroniser {
       poly::BasicSet scratch;
       if (item.is_loop() || item.bind() || item.stmt.as<program::While>()) break;
       const auto* branch = item.stmt.as<program::If>();
-      if (branch && (team_.depends_on_agent(branch->condition) ||
+      if (branch && ((team_.depends_on_agent(branch->condition) &&
+                      !team_.depends_on_agent_alone(branch->condition)) ||
                      (!is_around(&item, reader) &&
                       !team_.constrain_by(item, s.where.chain[at].second, kAt, scratch))))
         break;
@@ -142,9 +145,37 @@ class Synchroniser {
     return Ok{};
   }
 
+  // What an agent has waited for at one place it knows at another; a phase is not waited for twice.
+  Result<Ok> await_once() {
+    const Known known(team_, polyhedra_, flow_.statements(), plan_);
+    for (WaitPoint& wait : plan_.waits)
+      for (const WaitPoint& other : plan_.waits) {
+        if (&wait == &other || wait.source != other.source) continue;
+        const auto own = known.same_agent(wait.where, kAt, other.where, kOther);
+        const auto order = team_.precedes(other.where, kOther, wait.where, kAt);
+        if (!own || order.empty()) continue;
+        std::vector<poly::BasicSet> before = other.awaits.pieces();
+        for (poly::BasicSet& piece : before)
+          for (auto* exprs : {&piece.equalities, &piece.inequalities})
+            for (poly::AffineExpr& e : *exprs)
+              for (const Item* loop : other.where.loops)
+                e = e.renamed(Team::name(*loop, kAt), Team::name(*loop, kOther));
+        const std::vector<std::string> dims = wait.awaits.space().dims;
+        std::vector<std::string> all = dims;
+        for (const std::string& name : team_.names(other.where.loops, kOther)) all.push_back(name);
+        const Set known_there({team_.params(), all},
+                              both(both(wait.awaits.pieces(), before), both(order, {*own})));
+        TILEWRIGHT_TRY(known_uses, flow_.keep(known_there, dims));
+        TILEWRIGHT_TRY(rest, poly::subtract(polyhedra_, wait.awaits, known_uses));
+        TILEWRIGHT_TRY(fewer, poly::simplify(polyhedra_, rest));
+        wait.awaits = Set({fewer.space().params, dims}, fewer.pieces());
+      }
+    return Ok{};
+  }
+
   Result<Ok> add_wait(const Edge& edge, std::size_t source, const Where& told, const Gap& gap,
                       const Set& left) {
-    WaitPoint wait{source, gap, {}, left};
+    WaitPoint wait{source, gap, {}, left, number_of(edge)};
     wait.where = team_.where(wait.gap, static_cast<int>(PointKind::Wait),
                              flow_.statements()[edge.to].where.role);
     TILEWRIGHT_TRY(awaits, first_need(told, wait.where, left));
@@ -183,7 +214,8 @@ class Synchroniser {
       for (const auto& e : piece.inequalities) renamed.inequalities.push_back(rename(e));
       pieces.push_back(std::move(renamed));
     }
-    return Set({first.space().params, dims}, std::move(pieces));
+    // Chains multiply its cases.
+    return poly::simplify(polyhedra_, Set({first.space().params, dims}, std::move(pieces)));
   }
 
   // The latest gap that is on every way: before the second end, in the innermost body that holds both.
@@ -226,7 +258,7 @@ class Synchroniser {
   Result<Ok> place_sync(const Edge& edge, Set left) {
     const Statement& s = flow_.statements()[edge.from];
     const Statement& t = flow_.statements()[edge.to];
-    SyncPoint sync{sync_gap(s, t), {}, scope_};
+    SyncPoint sync{sync_gap(s, t), {}, scope_, number_of(edge)};
     sync.where = team_.where(sync.gap, static_cast<int>(PointKind::Sync), t.where.role);
     for (Scope scope : meeting_scopes(s, t)) {
       sync.scope = scope;
@@ -279,7 +311,8 @@ class Synchroniser {
       TILEWRIGHT_TRY(none, flow_.is_empty(left));
       if (none) continue;
       const Item& operation = *flow_.statements()[edge->to].item;
-      SyncPoint fence{{operation.parent, operation.arm, operation.index}, {}, scope_};
+      SyncPoint fence{
+          {operation.parent, operation.arm, operation.index}, {}, scope_, number_of(*edge)};
       fence.where = team_.where(fence.gap, static_cast<int>(PointKind::Fence), operation.role);
       plan_.fences.push_back(std::move(fence));
       TILEWRIGHT_TRY(rest, flow_.not_kept(*edge, plan_));
@@ -290,12 +323,23 @@ class Synchroniser {
     return Ok{};
   }
 
-  Result<bool> all_kept() const {
+  std::size_t number_of(const Edge& edge) const {
+    return static_cast<std::size_t>(&edge - edges_.data());
+  }
+
+  Result<bool> is_kept(const Edge& edge) const {
+    auto left = flow_.not_kept(edge, plan_);
+    if (!left.ok()) return false;  // past the limit of work: not known to be kept
+    return flow_.is_empty(*left);
+  }
+
+  // Without a point that was placed for an edge: that one is the first to show it.
+  Result<bool> all_kept(std::size_t without) const {
+    TILEWRIGHT_TRY(likely, is_kept(edges_[without]));
+    if (!likely) return false;
     for (const Edge& edge : edges_) {
-      auto left = flow_.not_kept(edge, plan_);
-      if (!left.ok()) return false;  // past the limit of work: not known to be kept
-      TILEWRIGHT_TRY(none, flow_.is_empty(*left));
-      if (!none) return false;
+      TILEWRIGHT_TRY(kept, is_kept(edge));
+      if (!kept) return false;
     }
     return true;
   }
@@ -305,7 +349,7 @@ class Synchroniser {
     for (std::size_t i = 0; i < points.size();) {
       const Point point = points[i];
       points.erase(points.begin() + static_cast<std::ptrdiff_t>(i));
-      TILEWRIGHT_TRY(kept, all_kept());
+      TILEWRIGHT_TRY(kept, all_kept(point.edge));
       if (kept) continue;
       points.insert(points.begin() + static_cast<std::ptrdiff_t>(i), point);
       ++i;
@@ -316,7 +360,27 @@ class Synchroniser {
   Result<Ok> drop_implied() {
     TILEWRIGHT_CHECK_OK(drop_implied(plan_.fences));
     TILEWRIGHT_CHECK_OK(drop_implied(plan_.syncs));
-    return drop_implied(plan_.waits);
+    TILEWRIGHT_CHECK_OK(drop_implied(plan_.waits));
+    return drop_cases();
+  }
+
+  // Of a wait in cases, those that the rest implies. Where several loops number what is awaited, its cases are one rule.
+  Result<Ok> drop_cases() {
+    for (WaitPoint& wait : plan_.waits) {
+      const bool is_op = wait.source < plan_.first_signal;
+      const Where& told = is_op ? flow_.statements()[wait.source].where
+                                : plan_.signals[wait.source - plan_.first_signal].where;
+      if (serial(told.loops).size() > 1 || wait.awaits.pieces().size() < 2) continue;
+      const std::vector<poly::BasicSet> cases = wait.awaits.pieces();
+      for (const poly::BasicSet& one : cases) {
+        const Set before = wait.awaits;
+        TILEWRIGHT_TRY(less, poly::subtract(polyhedra_, before, Set(before.space(), one)));
+        wait.awaits = Set(before.space(), less.pieces());
+        TILEWRIGHT_TRY(kept, all_kept(wait.edge));
+        if (!kept) wait.awaits = before;
+      }
+    }
+    return Ok{};
   }
 
   const Team& team_;

@@ -15,10 +15,14 @@
 //   syncs     at the latest gap that lies on every way from one end of an edge to the other;
 //   fences    directly before an operation that reads or overwrites what agents wrote;
 //   objects   as many cells as operations may be started before the first is awaited; a phase for each use.
-// What is implied by the rest is dropped again, one by one; not seen is what an agent tells others by starting an
-// operation that they wait for, so where agents and operations meet a sync may stand that such a chain implies. The
-// interpreter is the check: it decides by vector clocks, knows nothing of polyhedra, and refuses the result without any
-// one of its waits (tests/laws/synchronise_test.cpp).
+// What is implied by the rest is dropped again, one by one, and of a wait in cases those cases that are. Chains lead
+// through agents of one role too: one starts an operation, others wait for it, and know what it knew. The interpreter
+// is the check: it decides by vector clocks, knows nothing of polyhedra, and refuses the result without any one of its
+// waits (tests/laws/synchronise_test.cpp). Left is what chains of too many links or cases imply (known.h): where warps
+// with asynchronous copies walk over tiles, a wait for the last of them may stand that such a chain makes superfluous.
+//
+// Where a ring counts on over loops of which an inner one runs a symbolic number of times, its uses are products, which
+// are not affine; how far two uses are apart is (digits.h).
 #pragma once
 
 #include <vector>

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "frontend/ir/simplify.h"
+
 namespace tilewright::build {
 
 using poly::AffineExpr;
@@ -132,6 +134,7 @@ void Team::note(const Item& item) {
                                 },
                                 [&](const program::Ring& n) {
                                   const Expr use = written_out(n.use);
+                                  slots_[n.slot] = {use, n.depth};
                                   lets_[n.slot] = context_.floor_mod(use, context_.index(n.depth));
                                   lets_[n.phase] = context_.floor_div(use, context_.index(n.depth));
                                 },
@@ -139,6 +142,13 @@ void Team::note(const Item& item) {
                                 [&](const program::Async&) { has_async_ = true; },
                                 [](const auto&) {},
                             });
+}
+
+Expr Team::use_of_slot(Symbol slot, std::int64_t* depth) const {
+  const auto found = slots_.find(slot);
+  if (found == slots_.end()) return {};
+  *depth = found->second.second;
+  return found->second.first;
 }
 
 Expr Team::written_out(Expr expr) const {
@@ -212,6 +222,43 @@ std::optional<BoundExpr> Team::value(Expr expr, std::string_view suffix) const {
     const bool outside = std::find(params_.begin(), params_.end(), text) != params_.end();
     return outside ? text : text + std::string(suffix);
   });
+}
+
+std::optional<Digits> Team::digits(Expr number, std::string_view suffix) const {
+  const auto affine = [&](Expr e) -> std::optional<AffineExpr> {
+    const auto bound = value(e, suffix);
+    if (!bound || bound->kind() != BoundExpr::Kind::Affine) return std::nullopt;
+    return bound->affine();
+  };
+  if (const auto whole = affine(number)) return Digits{{*whole}, {AffineExpr(0)}};
+  const auto form = ir::linear_form(written_out(number));
+  if (!form) return std::nullopt;
+  const ir::Op* product = nullptr;
+  AffineExpr last(form->constant);
+  for (const auto& [atom, coefficient] : form->terms) {
+    if (const auto term = affine(atom)) {
+      last = last + *term * coefficient;
+      continue;
+    }
+    const auto* op = atom.as<ir::Op>();
+    if (product || coefficient != 1 || !op || op->op != ir::OpCode::Mul) return std::nullopt;
+    product = op;
+  }
+  if (!product) return std::nullopt;
+  for (const std::size_t side : {std::size_t{1}, std::size_t{0}}) {
+    const auto length = affine(product->args[side]);
+    std::vector<std::string> names;
+    if (length) length->collect_names(names);
+    const bool fixed = length && std::all_of(names.begin(), names.end(), [&](const auto& name) {
+                         return std::find(params_.begin(), params_.end(), name) != params_.end();
+                       });
+    auto out = fixed ? digits(product->args[1 - side], suffix) : std::nullopt;
+    if (!out) continue;
+    out->digit.push_back(last);
+    out->length.push_back(*length);
+    return out;
+  }
+  return std::nullopt;
 }
 
 namespace {
@@ -397,6 +444,16 @@ bool Team::depends_on_agent(Expr expr) const {
   for (Symbol var : ir::free_vars(written_out(expr)))
     if (agents_.contains(var)) return true;
   return false;
+}
+
+bool Team::depends_on_agent_alone(Expr expr) const {
+  const Expr plain = written_out(expr);
+  if (!ir::reads(plain).empty()) return false;
+  const std::vector<Symbol> free = ir::free_vars(plain);
+  return std::all_of(free.begin(), free.end(), [&](Symbol var) {
+    return agents_.contains(var) ||
+           std::find(params_.begin(), params_.end(), std::string(var.text())) != params_.end();
+  });
 }
 
 void Team::for_leaves(const Item& item, const std::function<void(const Item&)>& f) const {

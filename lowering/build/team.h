@@ -15,6 +15,7 @@
 
 #include "frontend/ir/walk.h"
 #include "lowering/build/affine_view.h"
+#include "lowering/build/digits.h"
 #include "lowering/program/program.h"
 #include "schedules/polyhedra/set.h"
 
@@ -117,6 +118,10 @@ class Team {
   bool constrain_by(const Item& item, int arm, std::string_view suffix, poly::BasicSet& set) const;
   // The value of an index expression at a point; none when it is not quasi-affine.
   std::optional<poly::BoundExpr> value(Expr expr, std::string_view suffix) const;
+  // The use of a ring that a name is the slot of, written out; null: it is none.
+  Expr use_of_slot(Symbol slot, std::int64_t* depth) const;
+  // A number that counts on over loops, at a point; none where it is none.
+  std::optional<Digits> digits(Expr number, std::string_view suffix) const;
   // An expression with what `let` and `ring` name written out.
   Expr written_out(Expr expr) const;
   // The same over names of one suffix, as an expression of the Program.
@@ -133,6 +138,8 @@ class Team {
   // Whether something in it is executed by another role.
   bool holds_others(const Item& item, Symbol role) const;
   bool depends_on_agent(Expr expr) const;
+  // And on nothing else that changes in the team.
+  bool depends_on_agent_alone(Expr expr) const;
 
  private:
   Where where(const Item& item, Symbol role) const;
@@ -156,6 +163,7 @@ class Team {
   std::unordered_set<Symbol> known_;  // names that stand for integers: params and loops
   std::unordered_set<Symbol> agents_;  // variables of splits inside the team
   ir::Substitution lets_;
+  std::unordered_map<Symbol, std::pair<Expr, std::int64_t>> slots_;  // the use and the depth
   std::unordered_map<Symbol, const Item*> allocs_;
   std::unordered_set<Symbol> shared_;  // buffers on which there may be an edge
   std::vector<const program::Role*> roles_;

@@ -92,12 +92,47 @@ void ValueFlow::add_orders(const std::vector<RoleOrder>& orders) {
   }
 }
 
-// The cells of two accesses meet.
-bool ValueFlow::touch(const Access& a, const Access& b, BasicSet& set) const {
-  if (a.index.size() != b.index.size()) return true;
+// Uses of a ring that counts on over loops: the same use, or so many uses apart as there are slots, or more. Of those
+// that are more, all stand here: what lies between them orders them too.
+Result<std::vector<BasicSet>> ValueFlow::same_slot(const Access& a, const Access& b,
+                                                   std::size_t dim, const BasicSet& set) const {
+  const std::vector<BasicSet> any = {BasicSet()};
+  const auto* slot_a = a.index[dim].as<ir::Var>();
+  const auto* slot_b = b.index[dim].as<ir::Var>();
+  if (!slot_a || !slot_b) return any;
+  std::int64_t depth = 0;
+  std::int64_t other_depth = 0;
+  const Expr use_a = team_.use_of_slot(slot_a->name, &depth);
+  const Expr use_b = team_.use_of_slot(slot_b->name, &other_depth);
+  if (!use_a || !use_b || depth != other_depth) return any;
+  const auto x = team_.digits(use_a, kFrom);
+  const auto y = team_.digits(use_b, kTo);
+  if (!x || !y || !are_comparable(*x, *y)) return any;
+  // The lemma holds for digits that are in range.
+  const poly::Space space{team_.params(),
+                          team_.names(a.where.loops, kFrom) + team_.names(b.where.loops, kTo)};
+  TILEWRIGHT_TRY(all, poly::intersect_params(polyhedra_, Set(space, set), team_.facts()));
+  for (const Digits* number : {&*x, &*y}) {
+    TILEWRIGHT_TRY(within, poly::is_subset(polyhedra_, all, Set(all.space(), in_range(*number))));
+    if (!within) return any;
+  }
+  std::vector<BasicSet> out = later_by(*x, *y, 0);
+  for (BasicSet& piece : later_by_at_least(*x, *y, depth)) out.push_back(std::move(piece));
+  for (BasicSet& piece : later_by_at_least(*y, *x, depth)) out.push_back(std::move(piece));
+  return out;
+}
+
+Result<std::vector<BasicSet>> ValueFlow::touch(const Access& a, const Access& b,
+                                               BasicSet set) const {
+  if (a.index.size() != b.index.size()) return std::vector<BasicSet>{set};
+  std::vector<BasicSet> slots = {BasicSet()};
   for (std::size_t d = 0; d < a.index.size(); ++d) {
     const auto x = team_.value(a.index[d], kFrom);
     const auto y = team_.value(b.index[d], kTo);
+    if (!x && !y) {
+      TILEWRIGHT_TRY(same, same_slot(a, b, d, set));
+      slots = both(slots, same);
+    }
     if (!x || !y || x->kind() != BoundExpr::Kind::Affine || y->kind() != BoundExpr::Kind::Affine)
       continue;
     if (!a.length[d] && !b.length[d]) {
@@ -113,7 +148,7 @@ bool ValueFlow::touch(const Access& a, const Access& b, BasicSet& set) const {
     if (const auto last = end(*y, b.length[d], kTo)) add_less(set, x->affine(), *last);
     if (const auto last = end(*x, a.length[d], kFrom)) add_less(set, y->affine(), *last);
   }
-  return true;
+  return both(slots, {set});
 }
 
 Result<Set> ValueFlow::keep(const Set& set, const std::vector<std::string>& dims) const {
@@ -137,7 +172,7 @@ Result<Set> ValueFlow::ends_before(const Statement& s, const Statement& end) con
   BasicSet set;
   (void)team_.constrain(s.where, kFrom, set);
   for (const Item* loop : end.where.loops) set.equal(var(*loop, kFrom), var(*loop, kTo));
-  return Set({team_.params(), dims}, set);
+  return poly::intersect_params(polyhedra_, Set({team_.params(), dims}, set), team_.facts());
 }
 
 Result<Set> ValueFlow::pairs(const Statement& s, const Statement& t, Conflict conflict,
@@ -171,10 +206,10 @@ Result<Set> ValueFlow::pairs(const Statement& s, const Statement& t, Conflict co
       if (const Item* alloc = team_.alloc_of(a.buffer))
         for (const Item* loop : team_.where(*alloc).loops)
           base.equal(var(*loop, kFrom), var(*loop, kTo));
-      touch(a, b, base);
+      TILEWRIGHT_TRY(meet, touch(a, b, base));
       const Set full(
           {team_.params(), team_.names(a.where.loops, kFrom) + team_.names(b.where.loops, kTo)},
-          both({base}, order));
+          both(meet, order));
       if (std::find(seen.begin(), seen.end(), full) != seen.end()) continue;
       seen.push_back(full);
       TILEWRIGHT_TRY(kept, keep(full, dims));

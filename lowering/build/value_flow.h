@@ -51,7 +51,11 @@ class ValueFlow {
   Result<poly::Set> pairs(const Statement& s, const Statement& t, Conflict conflict,
                           bool other_agents) const;
   Result<poly::Set> ends_before(const Statement& s, const Statement& end) const;
-  bool touch(const Access& a, const Access& b, poly::BasicSet& set) const;
+  // The pairs of `set`, instances of both, in which the cells of the two meet, and others where that is not affine.
+  Result<std::vector<poly::BasicSet>> touch(const Access& a, const Access& b,
+                                            poly::BasicSet set) const;
+  Result<std::vector<poly::BasicSet>> same_slot(const Access& a, const Access& b, std::size_t dim,
+                                                const poly::BasicSet& set) const;
   Result<poly::Set> not_awaited(const Edge& edge, const SyncPlan& plan) const;
   Result<poly::Set> not_ordered(const Edge& edge, const SyncPlan& plan) const;
   Result<poly::Set> not_visible(const Edge& edge, const SyncPlan& plan) const;

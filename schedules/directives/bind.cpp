@@ -2,6 +2,8 @@
 //
 // bind c.it to block
 //   for it { ... }    becomes    for it bind block { ... }: each iteration is run by an agent of that scope
+// bind c.jj to lane by 32
+//   the same, with as many agents as whole teams of 32 have: those beyond the last iteration have none
 #include "schedules/directives/directive.h"
 
 namespace tilewright::directives {
@@ -12,11 +14,15 @@ std::optional<Bind> Bind::parse(Reader& reader) {
     return std::nullopt;
   auto scope = reader.scope();
   if (!scope) return std::nullopt;
-  return Bind{*loop, *scope};
+  if (!reader.cursor.accept("by")) return Bind{*loop, *scope};
+  auto agents_by = reader.factor();
+  if (!agents_by) return std::nullopt;
+  return Bind{*loop, *scope, *agents_by};
 }
 
 std::string Bind::print() const {
-  return "bind " + directives::print(loop) + " to " + std::string(tree::scope_text(scope));
+  return "bind " + directives::print(loop) + " to " + std::string(tree::scope_text(scope)) +
+         (agents_by == 1 ? "" : " by " + std::to_string(agents_by));
 }
 
 Result<Ok> Bind::apply(Target& target) const {
@@ -27,6 +33,7 @@ Result<Ok> Bind::apply(Target& target) const {
                   "mark a loop once; split it to mark its parts",
                   {{"loop", loop_path(*found.nest, at.name)}});
   at.scope = scope;
+  at.agents_by = agents_by;
   at.bound = {loop.span};
   return Ok{};
 }

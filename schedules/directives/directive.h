@@ -245,6 +245,7 @@ struct Specialize {
 struct Bind {
   LoopName loop;
   tree::Scope scope = tree::Scope::Block;
+  std::int64_t agents_by = 1;
   static std::optional<Bind> parse(Reader& reader);
   std::string print() const;
   Result<Ok> apply(Target& target) const;

@@ -143,7 +143,8 @@ class Generator {
     switch (between(0, 8)) {
       case 0:
         if (!nest.loops.empty())
-          attempt(Bind{loop_of(nest, any_index(nest)), static_cast<tree::Scope>(between(1, 8))});
+          attempt(Bind{loop_of(nest, any_index(nest)), static_cast<tree::Scope>(between(1, 8)),
+                       chance(25) ? factor() : 1});
         return;
       case 1:
         if (nest.at) attempt(Ring{nest.name, between(1, 4)});

@@ -381,6 +381,11 @@ class ScheduleParser {
       auto scope = reader_.scope();
       if (!scope) return false;
       loop.scope = *scope;
+      if (cursor_.accept("by")) {
+        auto agents_by = reader_.factor();
+        if (!agents_by) return false;
+        loop.agents_by = *agents_by;
+      }
     }
     if (cursor_.accept("when") && !reader_.conditions(loop.versions, loop.version_places.spans))
       return false;

@@ -105,7 +105,8 @@ class TreePrinter {
                 (loop.peel ? " peel" : "") +
                 (loop.scope == tree::Scope::None
                      ? ""
-                     : " bind " + std::string(tree::scope_text(loop.scope))) +
+                     : " bind " + std::string(tree::scope_text(loop.scope)) +
+                           (loop.agents_by == 1 ? "" : " by " + std::to_string(loop.agents_by))) +
                 (loop.versions.empty() ? "" : " when " + print_conditions(loop.versions)) + " {");
     for (const tree::Prefetch& prefetch : loop.prefetches)
       writer.line("prefetch " + text_of(prefetch.tensor) + " by " +

@@ -119,6 +119,7 @@ struct ScheduleWriter {
     out.set("kind", loop_kind_name(loop.kind));
     if (loop.peel) out.set("peel", true);
     if (loop.scope != Scope::None) out.set("bind", scope_text(loop.scope));
+    set_number(out, "agents_by", loop.agents_by, 1);
     set_list(out, "when", loop.versions);
     set_list(out, "prefetch", loop.prefetches);
     set_list(out, "pipeline", loop.pipeline);

@@ -117,10 +117,11 @@ class ScheduleReader : public ir::DeclarationReader {
            field(json, "after", out.after) && maybe_number(json, "distance", 0, out.distance);
   }
   bool read(const Json& json, Loop& out) {
-    return only(json, {"name", "kind", "peel", "bind", "when", "prefetch", "pipeline", "roles",
-                       "order"}) &&
+    return only(json, {"name", "kind", "peel", "bind", "agents_by", "when", "prefetch", "pipeline",
+                       "roles", "order"}) &&
            name(json, "name", out.name) && field(json, "kind", out.kind) &&
            maybe(json, "peel", out.peel) && maybe(json, "bind", out.scope) &&
+           maybe_number(json, "agents_by", 1, out.agents_by) &&
            conditions(json, "when", out.versions) && maybe(json, "prefetch", out.prefetches) &&
            maybe(json, "pipeline", out.pipeline) && maybe(json, "roles", out.roles) &&
            maybe(json, "order", out.order);

@@ -164,6 +164,9 @@ struct Loop {
   std::vector<Expr> versions = {};
   Places version_places = {};
   Scope scope = Scope::None;  // `bind c.it to block`
+  // `bind c.jj to lane by 32`: agents come in teams of so many. Those beyond the last iteration have none, and take
+  // part in what all of them do.
+  std::int64_t agents_by = 1;
   Place bound = {};
   std::vector<Prefetch> prefetches = {};
   std::vector<PipelineRow> pipeline =

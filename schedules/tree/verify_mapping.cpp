@@ -7,6 +7,30 @@
 
 namespace tilewright::tree {
 
+namespace {
+
+// Agents inside of a team, as many as some hardware may have.
+constexpr std::int64_t kMaxAgentsBy = 65536;
+
+Result<Ok> verify_whole_teams(const Nest& nest, const Loop& loop) {
+  if (loop.agents_by == 1) return Ok{};
+  if (loop.agents_by < 1 || loop.agents_by > kMaxAgentsBy)
+    return malformed(
+        loop.bound.span,
+        "loop " + quoted(nest.name, loop.name) + " is bound by " + std::to_string(loop.agents_by),
+        "use 1 to " + std::to_string(kMaxAgentsBy) + " agents",
+        {{"loop", path(nest.name, loop.name)}});
+  if (loop.scope != Scope::None && loop.scope < Scope::Block) return Ok{};
+  return malformed(
+      loop.bound.span,
+      "loop " + quoted(nest.name, loop.name) +
+          " is bound by a number of agents, and is run by none inside of a team",
+      "bind it to lanes, warps or warpgroups, or leave `by` out",
+      {{"loop", path(nest.name, loop.name)}, {"scope", std::string(scope_text(loop.scope))}});
+}
+
+}  // namespace
+
 // Scopes narrow from outside to inside, through the placements; memories, rings and asynchronous copies belong to
 // what is placed in a loop.
 Result<Ok> verify_mapping(const ir::Algorithm& algorithm, const Tree& tree, const Nest& nest) {
@@ -28,6 +52,7 @@ Result<Ok> verify_mapping(const ir::Algorithm& algorithm, const Tree& tree, cons
   for (const auto& [owner, loop] : outside)
     if (loop->scope != Scope::None) around = loop->scope;
   for (const Loop& loop : nest.loops) {
+    TILEWRIGHT_CHECK_OK(verify_whole_teams(nest, loop));
     if (loop.scope == Scope::None) continue;
     if (around != Scope::None && loop.scope > around)
       return malformed(loop.bound.span,

@@ -2,7 +2,8 @@
 //
 // Random algorithms with random schedules for teams of agents, as text: a chain of stencils, products, reversals and
 // sums whose parts are computed tile by tile in memories of a team, with copies that run ahead, rings of any depth
-// that is enough, pipelines of any stages, work split among warps, and statements given to roles.
+// that is enough, pipelines of any stages, work split among warps, whole teams of them or not, and statements given to
+// roles; some walk over tiles of columns, so that rings count on over a loop that runs as often as the sizes say.
 #pragma once
 
 #include <algorithm>
@@ -24,9 +25,10 @@ class TeamMaker {
 
   std::string algorithm;
   std::string schedule;
-  // Several agents and asynchronous copies.
-  bool mixes() const {
-    return schedule.find(" to warp") != std::string::npos &&
+  // Several agents and asynchronous copies in a team that walks over tiles.
+  bool mixes_walking() const {
+    return schedule.find(" as js") != std::string::npos &&
+           schedule.find(" to warp") != std::string::npos &&
            schedule.find("async") != std::string::npos;
   }
 
@@ -75,14 +77,25 @@ class TeamMaker {
         "schedule random for random on " + std::string(tokens ? "dma-core" : "simt-block") + " {\n";
     const int rows = between(1, 3);
     const int tiles = between(1, 4);
-    line("split y.i by " + std::to_string(rows * tiles) + " as ib, ir");
-    line("split y.ir by " + std::to_string(rows) + " as it, ii");
-    if (warps) {
-      line("split y.j by " + std::to_string(columns_ / 2) + " as jw, jj");
-      line("reorder y: ib, jw, it, ii, jj");
+    const bool walks = chance(35);
+    if (walks) {
+      line("split y.j by " + std::to_string(columns_ / 2) + " as jb, jr");
+      line("split y.jr by " + std::to_string(between(1, 2)) + " as js, jj");
+      line("split y.i by " + std::to_string(rows) + " as it, ii");
+      if (warps) line("split y.ii by 1 as iw, iu");
+      line(std::string("reorder y: jb, ") + (warps ? "iw, js, it, iu, jj" : "js, it, ii, jj"));
+      line(std::string("bind y.jb to ") + (tokens ? "core" : "block"));
+      if (warps) line("bind y.iw to warp" + whole_teams());
+    } else {
+      line("split y.i by " + std::to_string(rows * tiles) + " as ib, ir");
+      line("split y.ir by " + std::to_string(rows) + " as it, ii");
+      if (warps) {
+        line("split y.j by " + std::to_string(columns_ / 2) + " as jw, jj");
+        line("reorder y: ib, jw, it, ii, jj");
+      }
+      line(std::string("bind y.ib to ") + (tokens ? "core" : "block"));
+      if (warps) line("bind y.jw to warp" + whole_teams());
     }
-    line(std::string("bind y.ib to ") + (tokens ? "core" : "block"));
-    if (warps) line("bind y.jw to warp");
     const std::string memory = tokens ? "scratchpad" : "shared";
     std::vector<std::string> statements;
     std::vector<std::pair<std::string, std::string>> copied;  // tensor, buffer
@@ -118,6 +131,10 @@ class TeamMaker {
     make_pipeline(statements, copied);
     if (chance(40)) make_roles(statements);
     schedule += "}\n";
+  }
+
+  std::string whole_teams() {
+    return chance(40) ? " by " + std::to_string(between(2, 4)) : std::string();
   }
 
   void split_among_warps(const std::string& name) {

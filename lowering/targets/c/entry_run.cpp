@@ -159,10 +159,11 @@ void Entry::run_variant(std::size_t i) {
   lines_.add("(void)rest;");
   if (kind_ == EntryKind::Plan) return make_plan(planned, kernels);
   if (kind_ == EntryKind::RunPlanned) {
-    // The kernel reads it alone.
-    lines_.add("unsigned char *const buffers = (unsigned char *)(uintptr_t)plan + " + head + ";");
-    lines_.add("return " + call_text(kernels.run, memory, &planned, "buffers") + ";");
-    return;
+    // The kernel reads it alone, if at all: of a variant for no cells nothing of the plan is left.
+    const std::string call = call_text(kernels.run, memory, &planned, "buffers");
+    if (call.find("buffers") != std::string::npos)
+      lines_.add("unsigned char *const buffers = (unsigned char *)(uintptr_t)plan + " + head + ";");
+    return lines_.add("return " + call + ";");
   }
   lines_.add("unsigned char *const buffers = " + memory + ";");
   leave_unless(call_text(kernels.plan, "buffers", &planned, "buffers"));
