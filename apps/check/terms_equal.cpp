@@ -93,7 +93,7 @@ bool Terms::same_atom(Term a, Term b, At here) {
   if (same_maxima(a, b, here)) return true;
   if (a->kind != b->kind || a->name != b->name || a->id != b->id || a->type != b->type ||
       !(a->number == b->number) || a->args.size() != b->args.size() || !(a->linear == b->linear) ||
-      a->bound.size() != b->bound.size() || a->kind == K::SumOver)
+      a->bound.size() != b->bound.size() || a->kind == K::SumOver || a->kind == K::MaxOver)
     return false;
   const Opened x = open(a, here), y = open(b, here);
   At within = inside(here, x);
