@@ -69,25 +69,26 @@ class Interleaving {
     const Order order = in_program(point);
     Order out;
     for (std::size_t i = 0; i < order.size(); ++i) {
-      const auto main =
-          is_role(order[i]) ? main_loops_.find(place_of(order, i + 1)) : main_loops_.end();
-      if (main == main_loops_.end()) {
+      if (!is_role(order[i])) {
         out.push_back(order[i]);
         continue;
       }
-      // Before, in or after the main loop; in it the iteration; then whose turn it is.
-      const Place& loop = main->second;
-      const std::size_t from = i + 1;
-      std::size_t same = from;
-      while (same < std::min(loop.size(), order.size()) &&
-             loop[same] == std::pair(order[same].position, order[same].loop))
-        ++same;
-      const bool inside = same == loop.size();
-      const int part = inside ? 1 : order[same].position < loop[same].first ? 0 : 2;
+      // Before, in or after the main loop; in it the iteration; then whose turn it is. All of a role without one is
+      // before: so times of different roles differ.
+      const auto main = main_loops_.find(place_of(order, i + 1));
+      std::size_t same = i + 1;
+      int part = 0;
+      if (main != main_loops_.end()) {
+        const Place& loop = main->second;
+        while (same < std::min(loop.size(), order.size()) &&
+               loop[same] == std::pair(order[same].position, order[same].loop))
+          ++same;
+        part = same == loop.size() ? 1 : order[same].position < loop[same].first ? 0 : 2;
+      }
       out.push_back({part, -1});
-      if (inside) out.push_back(order[same - 1]);
+      if (part == 1) out.push_back(order[same - 1]);
       out.push_back({turn_ == 0 ? order[i].position : -order[i].position, -1});
-      if (inside) i = same - 1;
+      if (part == 1) i = same - 1;
     }
     for (const TimeStep& step : point.order)
       if (goes_in_step(point, step)) out.push_back({0, step.loop});
