@@ -264,7 +264,8 @@ class Terms {
   bool same_atom(Term a, Term b, At here);
   bool same_maxima(Term a, Term b, At here);
   bool matched(std::vector<Use> uses, bool counted, At here);
-  Use use(const Key& key, const Rational& weight, bool left, At here);
+  Use use(const Key& key, const Rational& weight, bool left, const std::map<Term, int>& seen,
+          At here);
   bool uses_of_maximum(Term term, bool left, At here, std::vector<Use>& out);
   std::optional<Conjunction> points_of(const Use& pattern, const Use& other,
                                        std::vector<Values>& known, At here);

@@ -67,13 +67,17 @@ bool Terms::same_factors(const Key& a, Key b, At here) {
 }
 
 bool Terms::same_sums(const Poly& a, const Poly& b, At here) {
+  std::map<Term, int> seen;  // in how many products
+  for (const Poly* side : {&a, &b})
+    for (const auto& [factors, weight] : side->of)
+      for (const auto& [atom, exponent] : factors) ++seen[atom];
   std::vector<Use> uses;
   for (const Poly* side : {&a, &b})
     for (const auto& [factors, weight] : side->of) {
       const auto& other = side == &a ? b.of : a.of;
       const auto twin = other.find(factors);
       if (twin == other.end() || !(twin->second == weight))
-        uses.push_back(use(factors, weight, side == &a, here));
+        uses.push_back(use(factors, weight, side == &a, seen, here));
     }
   return matched(std::move(uses), true, here);
 }
@@ -89,7 +93,7 @@ bool Terms::same_atom(Term a, Term b, At here) {
   if (same_maxima(a, b, here)) return true;
   if (a->kind != b->kind || a->name != b->name || a->id != b->id || a->type != b->type ||
       !(a->number == b->number) || a->args.size() != b->args.size() || !(a->linear == b->linear) ||
-      a->bound.size() != b->bound.size() || a->kind == K::SumOver)
+      a->bound.size() != b->bound.size() || a->kind == K::SumOver || a->kind == K::MaxOver)
     return false;
   const Opened x = open(a, here), y = open(b, here);
   At within = inside(here, x);
@@ -98,10 +102,16 @@ bool Terms::same_atom(Term a, Term b, At here) {
   return a->kind != K::Fold || balanced(here.where, {{x, 1, true}, {y, 1, false}}, 0, 0);
 }
 
-// A product, with one of its sums taken apart.
-Terms::Use Terms::use(const Key& key, const Rational& weight, bool left, At here) {
-  for (std::size_t i = 0; i < key.size(); ++i) {
-    if (key[i].first->kind != K::SumOver || !(key[i].second == 1)) continue;
+// A product, with one of its sums taken apart: that which the least of the others have too.
+Terms::Use Terms::use(const Key& key, const Rational& weight, bool left,
+                      const std::map<Term, int>& seen, At here) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < key.size(); ++i)
+    if (key[i].first->kind == K::SumOver && key[i].second == 1) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
+    return seen.at(key[i].first) < seen.at(key[j].first);
+  });
+  for (const std::size_t i : order) {
     Key others = key;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
     if (!(of_product(others, here) & kFinite)) continue;

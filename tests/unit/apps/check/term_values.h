@@ -50,6 +50,7 @@ class TestMeaning : public Meaning {
   std::map<std::string, std::string> types;
   std::map<std::string, std::function<Term(const std::vector<Term>&)>> equations;
   std::map<int, std::function<Term(const std::vector<Term>&)>> claims;
+  Terms* terms = nullptr;  // for what a cell's indices are
   int asked = 0;
 };
 
@@ -129,11 +130,18 @@ inline double value_of(Term t, Point& at) {
     case TermKind::Index: return static_cast<double>(value_of(t->linear, at.names));
     case TermKind::Cell:
     case TermKind::Value: {
-      if (t->kind == TermKind::Cell && !at.meaning->is_input(t->name))
-        return value_of(at.meaning->definition(t->name, args), at);
-      if (t->kind == TermKind::Value && at.meaning->claims.contains(t->id))
-        return value_of(at.meaning->claim(t->id, args), at);
-      return at.cell(*t, a);
+      const bool defined = t->kind == TermKind::Cell ? !at.meaning->is_input(t->name)
+                                                     : at.meaning->claims.contains(t->id);
+      if (!defined) return at.cell(*t, a);
+      std::vector<Term> indices;
+      for (double i : a) indices.push_back(at.meaning->terms->number(static_cast<Int>(i)));
+      const std::map<std::string, Int> outer = at.names;
+      const double out =
+          value_of(t->kind == TermKind::Cell ? at.meaning->definition(t->name, indices)
+                                             : at.meaning->claim(t->id, indices),
+                   at);
+      at.names = outer;
+      return out;
     }
     case TermKind::Call: {
       double out = 0.3;

@@ -115,6 +115,14 @@ const Pair kEqual[] = {
      "(+ (* (+ (cell x {1*u 0}) (* -1 " Y_I ")) (+ (cell x {1*u 0}) (* -1 " Y_I
      "))) (sum (k) ((>= {1*k 0}) (>= {1*u -1*k -1})) (^ (+ " X_K " (* -1 " Y_I ")) 2)))",
      "(sum (k) ((>= {1*k 0}) (>= {1*u -1*k 0})) (^ (+ " X_K " (* -1 " Y_I ")) 2))"},
+    {"variance_of_parts", "(>= {1*n 0})",
+     "(+ (sum (k) ((>= {1*k 0}) (>= {-1*k 1*n -1}) (= {1*k -2*[1*k 0/2] 0})) (* (cell mean) -2 " X_K
+     "))"
+     "(sum (k) ((>= {1*k 0}) (>= {-1*k 1*n -1}) (= {1*k -2*[1*k 0/2] 0})) (* (^ (cell mean) 2) 1))"
+     "(sum (k) ((>= {1*k 0}) (>= {-1*k 1*n -1}) (= {1*k -2*[1*k 0/2] 0})) (^ " X_K " 2))"
+     "(sum (k) ((>= {1*k 0}) (>= {-1*k 1*n -1}) (= {1*k -2*[1*k 1/2] 1})) (^ (+ " X_K
+     " (* -1 (cell mean))) 2)))",
+     SUM_N("(* (+ " X_K " (* -1 (cell mean))) (+ (* -1 (cell mean)) " X_K "))")},
     {"maximum_shifted", "", MAX_N("(+ " X_K " " X_I ")"), "(+ " MAX_N(X_K) " " X_I ")"},
     {"maximum_scaled", "", MAX_N("(* 3 (exp " X_I ") " X_K ")"),
      "(* (exp " X_I ") " MAX_N(X_K) " 3)"},
@@ -336,9 +344,13 @@ const Pair kDifferent[] = {
 class TermTest : public testing::Test {
  protected:
   TermTest() : terms(meaning) {
+    meaning.terms = &terms;
     meaning.types = {{"p", "i8"}, {"w", "i32"}, {"b", "u8"}};
     meaning.equations["twice"] = [this](const std::vector<Term>& at) {
       return terms.apply(TermKind::Product, {terms.number(2), terms.cell("x", at)});
+    };
+    meaning.equations["mean"] = [this](const std::vector<Term>&) {
+      return terms.read("(* " SUM_N(X_K) " (^ {1*n 0} -1))");
     };
     // A running maximum, and a store that is -inf at first.
     meaning.claims[1] = [this](const std::vector<Term>& at) {
