@@ -16,7 +16,7 @@ namespace tilewright::cli {
 namespace {
 
 constexpr std::int64_t kSampleSize = 64;
-constexpr std::int64_t kMostSteps = 20'000'000;  // of all runs that are measured
+constexpr std::int64_t kMostSteps = 4'000'000;  // of all runs that are measured
 
 std::string short_number(double value) {
   if (!std::isfinite(value)) return "infinite";

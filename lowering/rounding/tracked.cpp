@@ -155,9 +155,10 @@ Tracked Arithmetic::float_op(OpCode op, ScalarType type, const Tracked* a) {
       return {out.machine, std::min(a[0].exact, a[1].exact), std::max(a[0].error, a[1].error)};
     case OpCode::Max:
       return {out.machine, std::max(a[0].exact, a[1].exact), std::max(a[0].error, a[1].error)};
-    case OpCode::Floor: return decided(a[0], [](double v) { return std::floor(v); });
-    case OpCode::Ceil: return decided(a[0], [](double v) { return std::ceil(v); });
-    case OpCode::Rint: return decided(a[0], [](double v) { return std::nearbyint(v); });
+    case OpCode::Floor: return decided(a[0], [](double v) { return std::floor(v); }, out.machine);
+    case OpCode::Ceil: return decided(a[0], [](double v) { return std::ceil(v); }, out.machine);
+    case OpCode::Rint:
+      return decided(a[0], [](double v) { return std::nearbyint(v); }, out.machine);
     default: return math(op, type, a[0]);
   }
 }
@@ -179,18 +180,17 @@ Tracked Arithmetic::math(OpCode op, ScalarType type, const Tracked& a) {
 }
 
 template <class F>
-Tracked Arithmetic::decided(const Tracked& value, F&& step) {
-  const double outcome = step(value.machine.f);
+Tracked Arithmetic::decided(const Tracked& value, F&& step, ir::Scalar outcome) {
   if (value.error > 0 && step(value.machine.f - value.error) != step(value.machine.f + value.error))
     ++near_ties_;
-  return {{.f = outcome}, outcome, 0};
+  return {outcome, outcome.f, 0};
 }
 
 Tracked Arithmetic::cast(ScalarType from, ScalarType to, const Tracked& value) {
   Tracked out;
   out.machine = ir::evaluate_cast(from, to, value.machine, &undefined_);
   if (!ir::is_float(to)) {
-    if (ir::is_float(from)) decided(value, [](double v) { return std::trunc(v); });
+    if (ir::is_float(from)) decided(value, [](double v) { return std::trunc(v); }, {.f = 0});
     return out;
   }
   if (!ir::is_float(from)) {
@@ -204,9 +204,10 @@ Tracked Arithmetic::cast(ScalarType from, ScalarType to, const Tracked& value) {
   }
   out.exact = value.exact;
   const Step step = rounding_step(units_, to);
-  out.error = ir::holds_all(to, from)
-                  ? value.error
-                  : grown(value.error + step.relative * std::fabs(out.machine.f) + step.absolute);
+  // Types without infinities keep what is too large at their largest number: then that is how far it is off.
+  const double moved = std::fabs(out.machine.f - value.machine.f);
+  const double once = std::max(moved, step.relative * std::fabs(out.machine.f) + step.absolute);
+  out.error = ir::holds_all(to, from) ? value.error : grown(value.error + once);
   if (out.machine.f == value.machine.f) out.error = value.error;  // on the grid already
   return settled(out, std::isfinite(value.error));
 }
@@ -215,7 +216,7 @@ Tracked Arithmetic::saturate(ScalarType from, ScalarType to, const Tracked& valu
   Tracked out;
   out.machine = ir::evaluate_saturate(from, to, value.machine);
   if (!ir::is_float(to)) {
-    if (ir::is_float(from)) decided(value, [](double v) { return std::trunc(v); });
+    if (ir::is_float(from)) decided(value, [](double v) { return std::trunc(v); }, {.f = 0});
     return out;
   }
   // The limits are part of the meaning, the rounding is not.
@@ -235,7 +236,7 @@ Tracked Arithmetic::round_to(ScalarType type, ScalarType grid, const Tracked& va
   const auto step = [&](double v) {
     return ir::evaluate_round_to(type, grid, ir::Scalar{.f = v}).f;
   };
-  return settled(decided(value, step));
+  return settled(decided(value, step, {.f = step(value.machine.f)}));
 }
 
 }  // namespace tilewright::rounding

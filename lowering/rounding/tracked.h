@@ -44,7 +44,7 @@ class Arithmetic {
   Tracked math(ir::OpCode op, ir::ScalarType type, const Tracked& a);
   // What a step function makes of it; the same for all within the bound, or a near tie.
   template <class F>
-  Tracked decided(const Tracked& value, F&& step);
+  Tracked decided(const Tracked& value, F&& step, ir::Scalar outcome);
 
   Units units_;
   std::int64_t near_ties_ = 0;

@@ -37,7 +37,8 @@ Step rounding_step(const Units& units, ir::ScalarType type) {
 Step math_step(const Units& units, ir::OpCode op, ir::ScalarType type) {
   const ir::ScalarType base =
       type == ir::ScalarType::F64 ? ir::ScalarType::F64 : ir::ScalarType::F32;
-  const double ulps = ir::math_ulps(op) * units.ulp_scale;
+  // A square root is an operation of IEEE.
+  const double ulps = op == ir::OpCode::Sqrt ? 0.5 : ir::math_ulps(op) * units.ulp_scale;
   // A unit in the last place is at most two roundings of the exact result; of the computed one a little more.
   Step out{2 * ulps * ir::unit_roundoff(base) * (1 + 0x1p-20), ulps * ir::smallest_subnormal(base)};
   if (is_short(type)) {

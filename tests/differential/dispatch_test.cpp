@@ -34,11 +34,11 @@ class Dispatched : public ::testing::TestWithParam<const char*> {
  protected:
   static constexpr std::size_t kVariants = 4;
   // The same as in `expected`.
-  static constexpr const char* kGuards[] = {"M <= 4", "M <= N * 2, N % 8 == 0",
+  static constexpr const char* kGuards[] = {"M <= 4", "M <= N * 8, N % 8 == 0",
                                             "M >= 100 || N == 7", ""};
   static std::size_t expected(std::int64_t m, std::int64_t n) {
     if (m <= 4) return 0;
-    if (m <= 2 * n && n % 8 == 0) return 1;
+    if (m <= 8 * n && n % 8 == 0) return 1;
     if (m >= 100 || n == 7) return 2;
     return 3;
   }
@@ -130,7 +130,7 @@ TEST_P(Dispatched, TheTextSaysWhyWithTheNumbers) {
   EXPECT_EQ(library_->explain(&call_, tensors()).second,
             "which: M = 20, N = 16\n"
             "v0: no: `M <= 4` fails (20 <= 4)\n"
-            "v1: runs: `M <= N * 2` holds (20 <= 32), `N % 8 == 0` holds (0 == 0)\n"
+            "v1: runs: `M <= N * 8` holds (20 <= 128), `N % 8 == 0` holds (0 == 0)\n"
             "v2: comes later: `M >= 100 || N == 7` fails\n"
             "v3: comes later: every size\n"
             "workspace: 128 bytes\n");
@@ -152,10 +152,10 @@ TEST_P(Dispatched, TheTextSaysWhyWithTheNumbers) {
                 "detail is malformed\n")));
 }
 
-// 2 * N leaves 64 bits: the guard does not hold, and nothing wraps around into another variant.
+// 8 * N leaves 64 bits: the guard does not hold, and nothing wraps around into another variant.
 TEST_P(Dispatched, AGuardThatOverflowsDoesNotHold) {
   ASSERT_TRUE(library_ && library_->ready());
-  shape(50, std::numeric_limits<std::int64_t>::max() - 7);
+  shape(50, (std::int64_t{1} << 61) - 8);  // about the most that a parameter may have
   EXPECT_EQ(extents_[1] % 8, 0);
   EXPECT_EQ(library_->run(&call_, tensors(), workspace_, 0), TILEWRIGHT_OK) << error_.message;
   EXPECT_EQ(result_, 3);
@@ -171,7 +171,7 @@ TEST_P(Dispatched, OnlyTheChosenVariantsWorkspaceMustFit) {
   std::size_t size = 1;
   EXPECT_EQ(library_->query(&call_, tensors(), &size), TILEWRIGHT_OK) << error_.message;
   EXPECT_EQ(size, 0U);
-  shape(huge, huge / 2);
+  shape(huge, std::int64_t{1} << 59);
   EXPECT_EQ(library_->query(&call_, tensors(), &size), TILEWRIGHT_OUT_OF_BOUNDS);
   const auto [status, text] = library_->explain(&call_, tensors());
   EXPECT_EQ(status, TILEWRIGHT_OUT_OF_BOUNDS) << text;
