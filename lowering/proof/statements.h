@@ -4,8 +4,8 @@
 // writes, as sets that are quasi-affine in loop variables and extents (docs/decisions/proof.md). A `let` of
 // a value is a store to a cell of its own. Laws: the domain of a statement holds an instance if and only if a
 // run executes it; times of two instances compare as the interpreter executes them, for any order of
-// `parallel` iterations where no two of those conflict. What is not quasi-affine, or has no sequential
-// meaning yet, is refused with its place.
+// `parallel` iterations where no two of those conflict. What agents do besides stores are events. What is not
+// quasi-affine is refused with its place.
 // Tests: tests/laws/value_flow_test.cpp (against a traced run).
 #pragma once
 
