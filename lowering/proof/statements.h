@@ -9,7 +9,8 @@
 // What data decide is moved into the value: a store under a condition on data writes, where it does not hold, what the
 // cell held before; a loop up to a bound from data is one up to the greatest such bound, under a condition; a store to a
 // cell that data name is one to every cell, under the condition that it is that cell. So the sets stay affine, and an
-// instance that no run executes changes nothing. What has no sequential meaning yet is refused with its place.
+// instance that no run executes changes nothing. What agents do besides stores are events. What is followed in neither way is
+// refused with its place.
 // Tests: tests/laws/value_flow_test.cpp (against a traced run), tests/laws/data_proof_test.cpp.
 #pragma once
 
