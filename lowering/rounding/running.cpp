@@ -61,7 +61,7 @@ class Run {
     Lane root;
     for (const program::Parameter& parameter : program_.parameters)
       TILEWRIGHT_CHECK_OK(add_parameter(root, parameter, inputs));
-    if (!statement(program_.body, {&root})) return std::move(*failure_);
+    if (!statement(program_.body, {&root}) || failure_) return std::move(*failure_);
     if (arithmetic_.undefined())
       return refuse("an operation on integers that has no value", "look at the run of the program");
     TrackedRun out;

@@ -4,7 +4,7 @@
 // the tree of folds that the Program has, and a bound on the error is carried along with each cell. Of a sum it is the
 // unit roundoff times the sizes of the partial sums that really occur, so it is no larger than what |terms| and
 // the depth of the tree give. Law: no output cell is further from exact arithmetic than its bound; the values are
-// those of the Program's interpreter, bit for bit but for signs of zeros.
+// those of the Program's interpreter, bit for bit.
 // Tests: tests/laws/rounding_test.cpp.
 #pragma once
 
