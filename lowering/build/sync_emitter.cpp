@@ -339,7 +339,11 @@ Stmt SyncEmitter::with_objects(const Item& owner, Stmt body) const {
     node.object = object->kind;
     node.name = object->name;
     node.extents = extents;
-    if (object->kind == ObjectKind::Barrier) node.count = object->arrivals;
+    // Of no agents nobody arrives, and nobody waits.
+    if (object->kind == ObjectKind::Barrier)
+      node.count = object->arrivals.as<ir::IntConst>()
+                       ? object->arrivals
+                       : context_.max(context_.index(1), object->arrivals);
     node.body = body;
     body = program::make(context_, node);
   }
