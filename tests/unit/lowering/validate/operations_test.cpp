@@ -100,17 +100,20 @@ TEST(Operations, ConversionsAreThoseOfTheLanguage) {
         bool undefined = false;
         if (ir::casts(from, to) && to != ScalarType::Bool) {
           const ir::Scalar expected = ir::evaluate_cast(from, to, value, &undefined);
-          if (!undefined)
+          if (!undefined) {
             EXPECT_TRUE(same(to, expected, operations.cast(from, to, data))) << "cast " << text;
+          }
         }
-        if (ir::saturates(from, to))
+        if (ir::saturates(from, to)) {
           EXPECT_TRUE(
               same(to, ir::evaluate_saturate(from, to, value), operations.saturate(from, to, data)))
               << "saturate " << text;
-        if (ir::is_float(from) && ir::is_number(from) && ir::is_float(to))
+        }
+        if (ir::is_float(from) && ir::is_number(from) && ir::is_float(to)) {
           EXPECT_TRUE(same(from, ir::evaluate_round_to(from, to, value),
                            operations.round_to(from, to, data)))
               << "round_to " << text;
+        }
       }
 }
 
