@@ -318,8 +318,8 @@ class Walk {
       std::vector<Expr> named;
       for (Expr index : indices) named.push_back(substituted(index));
       const Expr given = context_.read(buffer, named, value.type());
-      written = ir::rewrite(context_, written,
-                            [&](Expr each) { return each == given ? own : each; });
+      written =
+          ir::rewrite(context_, written, [&](Expr each) { return each == given ? own : each; });
       one.value = kept_unless(one.under, written, own);
     }
     one.loops = loops_;
@@ -359,8 +359,7 @@ class Walk {
         continue;
       }
       one.target.push_back(data_.index(index, one.data));
-      const std::string lane =
-          "?cell" + std::to_string(one.number) + "." + std::to_string(d);
+      const std::string lane = "?cell" + std::to_string(one.number) + "." + std::to_string(d);
       const Expr at = context_.var(context_.symbol(lane));
       const Expr extent = out_.find(one.buffer)->extents[d];
       if (!poly::index_cases(extent)) return not_affine("the size", extent);
@@ -393,8 +392,8 @@ class Walk {
       }();
       for (std::size_t i = 0; neutral && !ir::is_complex(value.type()) && i < 2; ++i)
         if (op->args[i] == own) {
-          const Expr term = where_all(op->args[1 - i],
-                                      context_.monoid_identity(*neutral, value.type()));
+          const Expr term =
+              where_all(op->args[1 - i], context_.monoid_identity(*neutral, value.type()));
           return context_.op(op->op, {own, term});
         }
     }
