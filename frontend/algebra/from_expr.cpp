@@ -148,8 +148,7 @@ class Reader {
     const Term condition = read(node.condition);
     const Term otherwise = store_.negation(condition);
     const Term yes = store_.within(condition, arm(node.then_value, condition));
-    return store_.select(condition, yes,
-                         store_.within(otherwise, arm(node.else_value, otherwise)));
+    return store_.select(condition, yes, store_.within(otherwise, arm(node.else_value, otherwise)));
   }
 
   // In a scope of its own: what is read again outside of it has its conditions there too.

@@ -71,9 +71,8 @@ std::optional<Term> TermStore::some_condition(Term term) {
 Term TermStore::assume(Term term, Term condition, bool holds) {
   const Quiet no_conditions(*impl_);
   const Atom wanted = impl_->single_atom(condition);
-  return impl_->rebuild(term, [&](Atom atom) -> Term {
-    return atom == wanted ? integer(holds ? 1 : 0) : Term();
-  });
+  return impl_->rebuild(
+      term, [&](Atom atom) -> Term { return atom == wanted ? integer(holds ? 1 : 0) : Term(); });
 }
 
 Term TermStore::within(Term condition, Term term) {
@@ -97,9 +96,9 @@ bool TermStore::is_condition(Term term) const {
   for (Term each : {term, impl_->add(impl_->constant(1), impl_->scale(term, -1))}) {
     if (each->monomials.size() != 1 || !each->is_finite_form()) continue;
     const Monomial& only = each->monomials[0];
-    const bool all = std::all_of(only.factors.begin(), only.factors.end(), [](const Factor& factor) {
-      return is_bool(factor.atom) && factor.power == 1;
-    });
+    const bool all =
+        std::all_of(only.factors.begin(), only.factors.end(),
+                    [](const Factor& factor) { return is_bool(factor.atom) && factor.power == 1; });
     if (all && only.coefficient == 1 && !only.exponent && !only.factors.empty()) return true;
   }
   return false;

@@ -59,7 +59,7 @@ struct CellRange {
 
 // Of a cell of an input: what is declared of its values.
 static std::optional<CellRange> declared_range(TermStore& terms, const ir::Algorithm& algorithm,
-                                         Term term) {
+                                               Term term) {
   const auto cell = terms.cell_of(term);
   const ir::Input* input = cell ? algorithm.find_input(cell->tensor) : nullptr;
   if (input == nullptr || !input->facts.lower || input->facts.clamp) return {};
@@ -150,9 +150,8 @@ std::optional<AlgorithmTerms::Range> AlgorithmTerms::range(const ir::Fold& fold,
   for (std::size_t i = 0; i < fold.lower.size(); ++i) {
     const Term lower = algebra::from_expr(terms_, fold.lower[i], leaves);
     const Term upper = algebra::from_expr(terms_, fold.upper[i], leaves);
-    for (Term room :
-         {terms_.subtract(variables[i], lower),
-          terms_.subtract(terms_.subtract(upper, variables[i]), terms_.integer(1))}) {
+    for (Term room : {terms_.subtract(variables[i], lower),
+                      terms_.subtract(terms_.subtract(upper, variables[i]), terms_.integer(1))}) {
       // Bounds on data are of the body, which is the identity where they do not hold.
       if (!terms_.index_parts(room)) {
         const auto wide = widest(room);
@@ -184,8 +183,8 @@ void AlgorithmTerms::add_steps(const ir::Equation& equation, const std::vector<T
     out.indices.push_back(indices[i]);
   }
   for (std::size_t i = 0; i < fold.vars.size(); ++i)
-    out.bound.push_back(terms_.variable(context_.symbol(
-        "?s" + std::to_string(steps_.size()) + "." + std::to_string(i))));
+    out.bound.push_back(terms_.variable(
+        context_.symbol("?s" + std::to_string(steps_.size()) + "." + std::to_string(i))));
   algebra::Leaves leaves;
   leaves.variable = [&](Symbol name) -> Term {
     for (std::size_t i = 0; i < out.index_names.size(); ++i)

@@ -72,8 +72,7 @@ Expr DataValues::named(Expr expr, Known& known) {
   if (poly::index_cases(expr)) return expr;
   if (expr.as<ir::Op>()) {
     Known with = known;
-    const Expr out =
-        ir::rebuild(context_, expr, [&](Expr child) { return named(child, with); });
+    const Expr out = ir::rebuild(context_, expr, [&](Expr child) { return named(child, with); });
     if (poly::index_cases(out)) {
       known = std::move(with);
       return out;
@@ -94,8 +93,7 @@ AffineExpr DataValues::index(Expr expr, Known& known) {
 poly::Region DataValues::condition(Expr expr, bool truth, Known& known) {
   const Expr out = ir::rewrite(context_, expr, [&](Expr each) -> Expr {
     const auto* op = each.as<ir::Op>();
-    if (op == nullptr || !ir::is_comparison(op->op) ||
-        op->args[0].type() != ir::ScalarType::Index)
+    if (op == nullptr || !ir::is_comparison(op->op) || op->args[0].type() != ir::ScalarType::Index)
       return each;
     return ir::rebuild(context_, each, [&](Expr child) { return named(child, known); });
   });

@@ -450,8 +450,7 @@ Result<std::vector<Piece>> Evaluation::evaluate(const Statement& one) {
       piece.value = plain(expr, situation);
       if (!one.keeps && !one.under.empty()) {
         Term all = tools_.terms.integer(1);
-        for (Expr condition : one.under)
-          all = tools_.terms.both(all, plain(condition, situation));
+        for (Expr condition : one.under) all = tools_.terms.both(all, plain(condition, situation));
         tools_.terms.restrict_obligations(before, all);
       }
     }

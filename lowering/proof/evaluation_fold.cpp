@@ -323,8 +323,8 @@ Result<bool> Evaluation::same_sets(const algebra::SameSets& sets, const Set& whe
   Set space = lifted(where, sets.variables);
   // For all values of the data in it that the algorithm's declarations allow.
   DataNames data;
-  const auto constraints = [&](const std::vector<algebra::Conjunction>& parts)
-      -> std::optional<std::vector<BasicSet>> {
+  const auto constraints =
+      [&](const std::vector<algebra::Conjunction>& parts) -> std::optional<std::vector<BasicSet>> {
     std::vector<BasicSet> out;
     for (const algebra::Conjunction& part : parts) {
       const auto basic = tools_.translator.basic_set(part, &data);

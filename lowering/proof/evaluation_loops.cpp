@@ -75,8 +75,7 @@ Result<std::vector<Piece>> Evaluation::as_carried(std::vector<Piece> pieces) {
       Piece out;
       out.where = pieces[0].where;
       for (const Piece& piece : pieces) {
-        TILEWRIGHT_TRY(where,
-                       poly::unite(tools_.polyhedra, out.where, piece.where, tools_.limits));
+        TILEWRIGHT_TRY(where, poly::unite(tools_.polyhedra, out.where, piece.where, tools_.limits));
         out.where = std::move(where);
       }
       out.value = tools_.algorithm.cell(carried.name, cell);

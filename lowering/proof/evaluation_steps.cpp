@@ -59,15 +59,15 @@ struct Evaluation::StepQuestion {
 };
 
 Result<Evaluation::States> Evaluation::states_of(const Situation& situation,
-                                                 const StepTarget& target,
-                                                 const StepInner& inner) {
+                                                 const StepTarget& target, const StepInner& inner) {
   States out{{}, situation};
   const StepTerms steps(tools_.terms, target);
   const Set space = lifted(situation.where, target.bound);
   for (auto& [node, read] : out.with_symbols.reads) {
     std::optional<StepValue> value = read.steps;
     if (value && value->target != &target) value.reset();
-    if (const auto field = inner.fields.find(node); !value && read.value && field != inner.fields.end()) {
+    if (const auto field = inner.fields.find(node);
+        !value && read.value && field != inner.fields.end()) {
       // What the steps start from.
       StepValue start;
       start.target = &target;
@@ -87,14 +87,12 @@ Result<Evaluation::States> Evaluation::states_of(const Situation& situation,
       read.value = written;
       continue;
     }
-    TILEWRIGHT_TRY(points,
-                   poly::intersect(tools_.polyhedra, value->points, space, tools_.limits));
+    TILEWRIGHT_TRY(points, poly::intersect(tools_.polyhedra, value->points, space, tools_.limits));
     std::size_t number = 0;
     for (; number < out.list.size(); ++number) {
       if (out.list[number].indices != value->indices) continue;
-      TILEWRIGHT_TRY(same,
-                     poly::is_equal(tools_.polyhedra, out.list[number].points, points,
-                                    tools_.limits));
+      TILEWRIGHT_TRY(
+          same, poly::is_equal(tools_.polyhedra, out.list[number].points, points, tools_.limits));
       if (same) break;
     }
     if (number == out.list.size()) {
@@ -103,10 +101,10 @@ Result<Evaluation::States> Evaluation::states_of(const Situation& situation,
       state.points = std::move(points);
       state.last = value->last;
       for (std::size_t field = 0; field < target.num_fields(); ++field)
-        state.symbols.push_back(tools_.terms.value(
-            kSymbols - static_cast<std::int64_t>(number) * kMaxFields -
-                static_cast<std::int64_t>(field),
-            {}, target.fold->body[field].type()));
+        state.symbols.push_back(
+            tools_.terms.value(kSymbols - static_cast<std::int64_t>(number) * kMaxFields -
+                                   static_cast<std::int64_t>(field),
+                               {}, target.fold->body[field].type()));
       out.list.push_back(std::move(state));
     }
     read.value = out.list[number].symbols[value->field];
@@ -369,8 +367,8 @@ Result<std::optional<StepValue>> Evaluation::as_steps(Expr expr, const Situation
   tools_.note(situation.where);
   TILEWRIGHT_TRY(states, states_of(situation, target, inner));
   if (states.list.empty()) return std::optional<StepValue>();
-  StepQuestion question{target, StepTerms(tools_.terms, target), situation.where, {}, {},
-                        std::move(states), {}};
+  StepQuestion question{
+      target, StepTerms(tools_.terms, target), situation.where, {}, {}, std::move(states), {}};
   tools_.forget();
   question.right = plain(expr, question.states.with_symbols);
   question.needs = tools_.terms.take_obligations();
@@ -426,10 +424,9 @@ Result<Ok> Evaluation::recognise_steps(Piece& piece) {
 // Steps of the same cell, and what they start from.
 Result<bool> Evaluation::united_steps(Piece& into, Piece& more) {
   if (into.steps && more.steps) {
-    const bool same = into.steps->target == more.steps->target &&
-                      into.steps->field == more.steps->field &&
-                      into.steps->indices == more.steps->indices &&
-                      (into.steps->last == more.steps->last);
+    const bool same =
+        into.steps->target == more.steps->target && into.steps->field == more.steps->field &&
+        into.steps->indices == more.steps->indices && (into.steps->last == more.steps->last);
     if (!same) return false;
     TILEWRIGHT_TRY(points, poly::unite(tools_.polyhedra, into.steps->points, more.steps->points,
                                        tools_.limits));

@@ -247,8 +247,8 @@ class Faults {
           TILEWRIGHT_CHECK_OK(race(a, b, b.buffer, b.cell, b.domain));
         for (const Access& read : b.reads)
           if (read.buffer == a.buffer && !read.only_kept)
-            TILEWRIGHT_CHECK_OK(race(a, b, read.buffer, read.cell,
-                                     with_names(read.points, read.known)));
+            TILEWRIGHT_CHECK_OK(
+                race(a, b, read.buffer, read.cell, with_names(read.points, read.known)));
       }
     }
     return std::move(found_);
@@ -334,9 +334,8 @@ class Faults {
         meet(Fault::Kind::LaneConflict, one, one, one.buffer, one.cell, one.domain, pieces));
     for (const Access& read : one.reads)
       if (read.buffer == one.buffer && !read.only_kept)
-        TILEWRIGHT_CHECK_OK(
-            meet(Fault::Kind::LaneConflict, one, one, read.buffer, read.cell,
-                 with_names(read.points, read.known), pieces));
+        TILEWRIGHT_CHECK_OK(meet(Fault::Kind::LaneConflict, one, one, read.buffer, read.cell,
+                                 with_names(read.points, read.known), pieces));
     return Ok{};
   }
 

@@ -30,8 +30,7 @@ class FoldGroup {
   // The points that instances of `adder` up to that of `one` have added. `added`: over the loops of the adder with the
   // suffix kEarlier and the bound variables. `around`: the points of the result.
   Result<poly::Set> so_far(const Statement& one, const Statement& adder,
-                           const std::vector<poly::BasicSet>& added,
-                           const poly::Set& around) const;
+                           const std::vector<poly::BasicSet>& added, const poly::Set& around) const;
 
   static constexpr std::string_view kEarlier = "'e";
 

@@ -152,12 +152,12 @@ Result<Set> FoldGuess::points_of(const Statement& one) {
     for (std::size_t r = 0; r < first.reads.size(); ++r) {
       if (!members_->is_inner(flows_[number][r])) continue;
       Flow outside = flows_[number][r];
-      std::erase_if(outside.sources, [&](const Source& source) {
-        return members_->has(source.writer);
-      });
+      std::erase_if(outside.sources,
+                    [&](const Source& source) { return members_->has(source.writer); });
       TILEWRIGHT_TRY(pieces, evaluation_.found(reader_of(first, first.reads[r]), outside));
       for (const Piece& piece : pieces) {
-        if (!piece.fold || !(piece.fold->body == members_->carried(shape_.body, *shape_of_, first))) continue;
+        if (!piece.fold || !(piece.fold->body == members_->carried(shape_.body, *shape_of_, first)))
+          continue;
         std::vector<BasicSet> points;
         for (const BasicSet& point : piece.fold->points.pieces())
           points.push_back(suffixed(point, first.loops, kEarlier));

@@ -51,11 +51,11 @@ ir::Algorithm without_on_empty(ir::Context& context, ir::Algorithm algorithm) {
       one.name = tensors[field].name;
       one.parts.clear();
       one.type = tensors[field].type;
-      const Expr read = context.read(named(tensors[field].name, "?raw"), cell,
-                                     fold->body[field].type());
-      one.value = context.cast(
-          one.type, context.select(context.read(any.name, cell, ir::ScalarType::Bool), read,
-                                   fold->on_empty[field]));
+      const Expr read =
+          context.read(named(tensors[field].name, "?raw"), cell, fold->body[field].type());
+      one.value =
+          context.cast(one.type, context.select(context.read(any.name, cell, ir::ScalarType::Bool),
+                                                read, fold->on_empty[field]));
       cells.push_back(std::move(one));
     }
     added.insert(added.end(), cells.begin(), cells.end() - 1);
@@ -102,8 +102,7 @@ class Lift {
   std::vector<const ir::Loop*> loops_around(const ir::Loop& loop) const {
     std::vector<const ir::Loop*> out;
     for (const ir::Loop& other : given_.loops)
-      if (&other != &loop && other.first <= loop.first && loop.last <= other.last &&
-          &other < &loop)
+      if (&other != &loop && other.first <= loop.first && loop.last <= other.last && &other < &loop)
         out.push_back(&other);
     return out;
   }
@@ -168,8 +167,7 @@ class Lift {
     out.starts = moved(context_.read(carry.start, own, out.type), outer);
     const Expr next = moved(context_.read(carry.next, own, out.type), inside);
     out.continues = ir::substitute(
-        context_, next,
-        {{loop.var, context_.sub(context_.var(loop.var), context_.index(1))}});
+        context_, next, {{loop.var, context_.sub(context_.var(loop.var), context_.index(1))}});
     return out;
   }
 

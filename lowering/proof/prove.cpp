@@ -116,8 +116,8 @@ class Prover {
       std::string subject = line(fault.first);
       if (fault.second != fault.first) subject += " and " + line(fault.second);
       add(kind, fault.certain ? Verdict::Refuted : Verdict::Unknown, std::move(subject),
-          std::string(fault.buffer.text()) + (fault.certain ? " at " : ", if the data say so, at ") +
-              at);
+          std::string(fault.buffer.text()) +
+              (fault.certain ? " at " : ", if the data say so, at ") + at);
     }
     return Ok{};
   }
@@ -196,9 +196,8 @@ class Prover {
 
   // Some store to it may leave a cell as it was.
   bool written_under_conditions(Symbol buffer) const {
-    return std::any_of(statements_.list.begin(), statements_.list.end(), [&](const Statement& one) {
-      return one.buffer == buffer && one.keeps;
-    });
+    return std::any_of(statements_.list.begin(), statements_.list.end(),
+                       [&](const Statement& one) { return one.buffer == buffer && one.keeps; });
   }
 
   Result<Ok> add_claims() {

@@ -74,7 +74,8 @@ struct Access {
   Known known = {};  // and what is known of them and of others where a run evaluates it
   std::vector<Expr> under = {};  // the conditions on data that hold where a run evaluates it
   bool is_own = false;  // of the cell that a store under conditions writes
-  bool only_kept = false;  // and no run evaluates it: what the cell held before, where the store does nothing
+  bool only_kept =
+      false;  // and no run evaluates it: what the cell held before, where the store does nothing
 };
 
 inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
@@ -87,7 +88,8 @@ struct Statement : Point {
   Expr value;  // names of the Program, quasi-affine `let`s replaced
   std::vector<Access> reads;
   std::vector<Expr> under;  // the conditions on data under which a run executes it
-  bool keeps = false;  // where they do not hold, the cell keeps what it held; else its value is of no matter there
+  bool keeps =
+      false;  // where they do not hold, the cell keeps what it held; else its value is of no matter there
   Known data;  // the names in `target`, and what `under` says of them
   std::vector<AffineExpr> target;  // the cell as the Program says it: `cell`, but for names
   // What the store says that it writes: a cell of the algorithm. A hint.

@@ -49,12 +49,11 @@ void StepGuess::add_likewise(const StepTarget& target) {
   const Statement& adder = tools_.statements.list[first];
   for (std::size_t number : members_->members()) {
     const Statement& one = tools_.statements.list[number];
-    const bool adds = std::any_of(additions_.begin(), additions_.end(), [&](const Addition& each) {
-      return each.statement == number;
-    });
-    const bool same_loops = std::equal(
-        one.loops.begin(), one.loops.end(), adder.loops.begin(), adder.loops.end(),
-        [](const Loop& a, const Loop& b) { return a.name == b.name; });
+    const bool adds = std::any_of(additions_.begin(), additions_.end(),
+                                  [&](const Addition& each) { return each.statement == number; });
+    const bool same_loops =
+        std::equal(one.loops.begin(), one.loops.end(), adder.loops.begin(), adder.loops.end(),
+                   [](const Loop& a, const Loop& b) { return a.name == b.name; });
     if (adds || !same_loops || one.value.as<ir::Read>() || is_helper(target, one)) continue;
     points_[number] = point;
     Addition addition;
@@ -79,8 +78,7 @@ bool StepGuess::agree(const Statement& one, const std::vector<Term>& indices) {
 }
 
 void StepGuess::indices_by_cells(const StepTarget& target) {
-  if (std::all_of(indices_.begin(), indices_.end(), [](Term index) { return bool(index); }))
-    return;
+  if (std::all_of(indices_.begin(), indices_.end(), [](Term index) { return bool(index); })) return;
   for (std::size_t number : members_->members()) {
     const Statement& one = tools_.statements.list[number];
     std::vector<Term> cell = tools_.translator.instance(one.cell);
@@ -98,9 +96,7 @@ void StepGuess::indices_by_cells(const StepTarget& target) {
 Result<bool> StepGuess::find_additions(const StepTarget& target, const Statement& one) {
   if (is_helper(target, one)) return true;
   TILEWRIGHT_TRY(cases, evaluation_.situations(one, [&](const Access& access, const Flow& flow) {
-    return members_->is_inner(flow)
-               ? tools_.terms.value(-1, {}, access.read.type())
-               : Term();
+    return members_->is_inner(flow) ? tools_.terms.value(-1, {}, access.read.type()) : Term();
   }));
   for (const Situation& situation : cases) {
     // Steps of others that are combined with these.
@@ -133,8 +129,8 @@ Result<bool> StepGuess::find_additions(const StepTarget& target, const Statement
 
 // What the store says that it adds.
 std::optional<StepPoint> StepGuess::marked_point(const StepTarget& target, const Statement& one) {
-  const bool ours = std::find(target.tensors.begin(), target.tensors.end(), one.marked) !=
-                    target.tensors.end();
+  const bool ours =
+      std::find(target.tensors.begin(), target.tensors.end(), one.marked) != target.tensors.end();
   if (!ours || target.scanned >= 0 ||
       one.mark.size() != target.indices.size() + target.bound.size())
     return {};
@@ -173,8 +169,7 @@ Result<Set> StepGuess::points_of(const StepTarget& target, const Statement& one)
     return Ok{};
   };
   for (const Addition& addition : additions_)
-    TILEWRIGHT_CHECK_OK(
-        add_points(tools_.statements.list[addition.statement], addition.points));
+    TILEWRIGHT_CHECK_OK(add_points(tools_.statements.list[addition.statement], addition.points));
   // What it starts from may be steps too.
   for (std::size_t number : members_->members()) {
     const Statement& first = tools_.statements.list[number];
