@@ -80,7 +80,7 @@ class Prover {
       for (const Piece& piece : claim.pieces) {
         Reasons::Piece& made = pieces.emplace_back();
         made.where = piece.where;
-        if (!claim.known) continue;
+        if (!claim.known || piece.steps || !piece.names.empty()) continue;
         TILEWRIGHT_TRY(term, claims_.spelled(piece));
         made.term = std::move(term);
       }

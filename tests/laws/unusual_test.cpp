@@ -83,7 +83,9 @@ TEST(Unusual, IsProved) {
     Loaded one(path);
     ASSERT_TRUE(one.ok());
     const auto proof = proof::prove(one.context, *one.algorithm, *one.program);
-    if (proof.ok()) EXPECT_NE(proof->verdict, proof::Verdict::Refuted) << name;
+    if (proof.ok()) {
+      EXPECT_NE(proof->verdict, proof::Verdict::Refuted) << name;
+    }
     const bool is_proved = proof.ok() && proof->verdict == proof::Verdict::Proved;
     proved += is_proved;
     if (is_proved || not_yet) continue;
