@@ -5,8 +5,8 @@
 #include <cmath>
 #include <map>
 
-#include "apps/cli/machines.h"
 #include "apps/cli/bounds_report.h"
+#include "apps/cli/machines.h"
 #include "apps/cli/verb.h"
 #include "apps/cli/work.h"
 #include "frontend/base/format.h"

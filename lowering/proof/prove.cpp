@@ -20,9 +20,9 @@ std::string_view verdict_text(Verdict verdict) {
 }
 
 std::string_view obligation_text(ObligationKind kind) {
-  constexpr std::string_view kTexts[] = {"bounds",   "width",    "initialised", "apart",
-                                         "written",  "value",    "defined",     "phases",
-                                         "progress", "ordered",  "complete",    "rounding"};
+  constexpr std::string_view kTexts[] = {"bounds",   "width",   "initialised", "apart",
+                                         "written",  "value",   "defined",     "phases",
+                                         "progress", "ordered", "complete",    "rounding"};
   return kTexts[static_cast<int>(kind)];
 }
 

@@ -179,9 +179,8 @@ std::vector<Case> half(std::vector<Case> cases, ScalarType type, std::string_vie
   if (std::getenv("TILEWRIGHT_SLOW_TESTS")) return cases;
   const std::size_t part = target == "x86-64-v3" ? 0 : 1;
   std::size_t n = 0;
-  std::erase_if(cases, [&](const Case&) {
-    return (n++ / 2 + static_cast<std::size_t>(type)) % 2 != part;
-  });
+  std::erase_if(
+      cases, [&](const Case&) { return (n++ / 2 + static_cast<std::size_t>(type)) % 2 != part; });
   return cases;
 }
 

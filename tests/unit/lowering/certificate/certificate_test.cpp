@@ -59,8 +59,7 @@ TEST_P(CertifiedApplications, AreAccepted) {
   EXPECT_GT(accepted, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Apps, CertifiedApplications,
-                         ::testing::Values("softmax", "blur", "gemm"),
+INSTANTIATE_TEST_SUITE_P(Apps, CertifiedApplications, ::testing::Values("softmax", "blur", "gemm"),
                          [](const auto& each) { return std::string(each.param); });
 
 struct Pair {
