@@ -10,6 +10,7 @@
 #include "frontend/ir/walk.h"
 #include "lowering/proof/index_range.h"
 #include "lowering/proof/width_witness.h"
+#include "schedules/polyhedra/index.h"
 
 namespace tilewright::proof {
 
@@ -233,7 +234,43 @@ class Walk {
     if (op == nullptr) return {};
     std::vector<IndexRange> args;
     for (Expr arg : op->args) args.push_back(range(arg));
-    return operate(limits_, op->op, args);
+    IndexRange out = operate(limits_, op->op, args);
+    if (out.low < 0 && (op->op == OpCode::Add || op->op == OpCode::Sub))
+      if (const auto least = least_in_loops(expr)) out.low = std::max<WideIndex>(out.low, *least);
+    return out;
+  }
+
+  // What intervals lose: `M - 8*it` is positive for each `it < (M + 7)/8`. Each loop is at the end where the value
+  // is least, from the inside out, and a quotient of which a multiple of the divisor is taken is what it was rounded from.
+  std::optional<std::int64_t> least_in_loops(Expr expr) const {
+    auto value = poly::affine_of(expr);
+    if (!value) return std::nullopt;
+    for (auto step = path_.rbegin(); step != path_.rend(); ++step) {
+      const std::string_view name = step->var.valid() ? step->var.text() : std::string_view();
+      if (name.empty() || !value->mentions(name)) continue;
+      const std::int64_t coefficient = value->coefficient(name);
+      const auto at = poly::affine_of(coefficient < 0 ? step->b : step->a);
+      const bool in_floor = (*value - poly::AffineExpr::variable(name, coefficient)).mentions(name);
+      if (step->kind != PathStep::Kind::Loop || in_floor || !at) return std::nullopt;
+      value = value->substituted(name, coefficient < 0 ? *at - poly::AffineExpr(1) : *at);
+    }
+    poly::AffineExpr linear(value->constant());
+    for (const poly::LinearTerm& term : value->terms())
+      linear = linear + poly::AffineExpr::variable(term.name, term.coefficient);
+    for (const poly::FloorTerm& floor : value->floors()) {
+      if (floor.coefficient % floor.denominator != 0) return std::nullopt;
+      const std::int64_t times = floor.coefficient / floor.denominator;
+      const std::int64_t lost = times > 0 ? floor.denominator - 1 : 0;
+      linear = linear + (floor.numerator - poly::AffineExpr(lost)) * times;
+    }
+    if (linear.overflowed() || !linear.floors().empty()) return std::nullopt;
+    for (const poly::LinearTerm& term : linear.terms()) {
+      const bool is_extent = std::any_of(
+          program_.extents.begin(), program_.extents.end(),
+          [&](const ir::ExtentDecl& extent) { return extent.name.text() == term.name; });
+      if (term.coefficient < 0 || !is_extent) return std::nullopt;
+    }
+    return linear.constant();  // extents are not negative
   }
 
   // An integer that becomes an index: what its type holds, or what its tensor is declared to hold.

@@ -44,6 +44,20 @@ void expect_none(const std::string& text) {
     ADD_FAILURE() << text << fault.operation << " in " << fault.range << " at " << fault.at;
 }
 
+// The rows of a tile are between 1 and 8, though an interval of `M - 8*t` is wide.
+TEST(Width, TheRestOfATile) {
+  const std::string sizes = "  extent M\n  extent K\n";
+  const auto tiles = [](const char* rows) {
+    return "  for t in 0 .. (M + 7) / 8 {\n for k in 0 .. (K + 3) / 4 {\n  for i in 0 .. " +
+           std::string(rows) + " * (min(4, K - k * 4) * 4) {\n" + kAdd + "}\n}\n}\n";
+  };
+  const std::string inputs = "  input x : f32[M, K]\n";
+  expect_none(with(sizes, inputs, tiles("min(8, M - t * 8)")));
+  // Of 16 rows a tile, with half of the tiles in the loop's range left over: far below zero.
+  Subject subject(with(sizes, inputs, tiles("min(8, M - t * 4611686018427387904)")));
+  EXPECT_FALSE(subject.width().faults.empty());
+}
+
 // An i8 tensor has fewer than 2^61 cells: 4 * N fits, 8 * N does not.
 TEST(Width, ALiteralTimesAnExtent) {
   const std::string input = "  input x : i8[N]\n";

@@ -92,10 +92,10 @@ void hunt(const std::string& name, const std::string& schedule, const Sizes& siz
 
 TEST(CodeMutants, NoneThatDiffersIsValidated) {
   Tally tally;
-  hunt("gemm", "blocked_avx2", {{{"M", 7}, {"N", 5}, {"K", 2}}}, 120, &tally);
-  hunt("gemm_bf16", "blocked_avx2", {{{"M", 1}, {"N", 17}, {"K", 2}}}, 60, &tally);
-  hunt("softmax", "rows", {{{"R", 1}, {"C", 67}}}, 120, &tally);
-  hunt("blur", "tiled_avx2", {{{"H", 2}, {"W", 33}}}, 60, &tally);
+  hunt("gemm", "blocked_avx2", {{{"M", 7}, {"N", 5}, {"K", 2}}}, 140, &tally);
+  hunt("gemm_bf16", "blocked_avx2", {{{"M", 1}, {"N", 17}, {"K", 2}}}, 70, &tally);
+  hunt("softmax", "rows", {{{"R", 1}, {"C", 67}}}, 140, &tally);
+  hunt("blur", "tiled_avx2", {{{"H", 2}, {"W", 33}}}, 70, &tally);
   EXPECT_GE(tally.differ, 200) << tally.mutants << " mutants, " << tally.validated << " validated";
   RecordProperty("mutants", tally.mutants);
   RecordProperty("differ", tally.differ);
