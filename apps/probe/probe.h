@@ -50,6 +50,8 @@ struct CacheLevel {
 };
 // Data and unified caches of the first processor, nearest first; what the system does not say is left out.
 std::vector<CacheLevel> cache_levels();
+// The same as the processor itself tells it, which knows no limits that the system sets; empty but on x86-64.
+std::vector<CacheLevel> cache_levels_of_processor();
 
 // What the system calls the processor; empty where it does not say.
 std::string processor_name();

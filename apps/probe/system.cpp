@@ -5,6 +5,10 @@
 #include <fstream>
 #include <thread>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include "apps/probe/probe.h"
 
 namespace tilewright::probe {
@@ -46,6 +50,33 @@ std::string first_word(const std::string& path) {
 
 }  // namespace
 
+std::vector<CacheLevel> cache_levels_of_processor() {
+  std::vector<CacheLevel> levels;
+#if defined(__x86_64__)
+  // Intel's leaf and AMD's, which have one layout.
+  for (const unsigned leaf : {0x4U, 0x8000001dU}) {
+    if (__get_cpuid_max(leaf & 0x80000000U, nullptr) < leaf) continue;
+    for (unsigned index = 0; index < 8; ++index) {
+      unsigned a = 0, b = 0, c = 0, d = 0;
+      __cpuid_count(leaf, index, a, b, c, d);
+      constexpr unsigned kNone = 0, kInstructions = 2;
+      if ((a & 31) == kNone) break;
+      if ((a & 31) == kInstructions) continue;
+      CacheLevel found;
+      found.level = static_cast<int>((a >> 5) & 7);
+      found.line_bytes = (b & 0xfff) + 1;
+      const std::size_t partitions = ((b >> 12) & 0x3ff) + 1;
+      const std::size_t ways = (b >> 22) + 1;
+      found.bytes = found.line_bytes * partitions * ways * (std::size_t{c} + 1);
+      found.shared_by = std::min(((a >> 14) & 0xfff) + 1, processor_count());
+      levels.push_back(found);
+    }
+    if (!levels.empty()) break;
+  }
+#endif
+  return levels;
+}
+
 std::vector<CacheLevel> cache_levels() {
   std::vector<CacheLevel> levels;
   for (int index = 0; index < 8; ++index) {
@@ -62,6 +93,8 @@ std::vector<CacheLevel> cache_levels() {
     found.shared_by = parse_list(first_word(folder + "shared_cpu_list"));
     if (found.bytes > 0) levels.push_back(found);
   }
+  // A container may have no /sys.
+  if (levels.empty()) levels = cache_levels_of_processor();
   std::sort(levels.begin(), levels.end(),
             [](const CacheLevel& a, const CacheLevel& b) { return a.level < b.level; });
   return levels;

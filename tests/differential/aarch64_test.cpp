@@ -10,7 +10,7 @@ namespace {
 
 TEST(AArch64, RandomProgramsEqualTheInterpreter) {
   if (const std::string reason = Emulated::why_not(); !reason.empty()) GTEST_SKIP() << reason;
-  const auto cases = static_cast<std::uint64_t>(laws::num_cases(32, 1000));
+  const auto cases = static_cast<std::uint64_t>(laws::num_cases(24, 1000));
   const std::uint64_t first = laws::first_seed() + 500000;
   constexpr std::uint64_t kPerLink = 48;
   Tally tally;

@@ -185,6 +185,23 @@ TEST(Protocol, RefusesMalformedLines) {
   }
 }
 
+// The processor's word is for where there is no /sys; where there is, both are the same.
+TEST(Probe, CachesOfTheProcessorAreThoseOfTheSystem) {
+  const auto system = probe::cache_levels();
+  const auto processor = probe::cache_levels_of_processor();
+#if defined(__x86_64__)
+  EXPECT_FALSE(processor.empty());
+#endif
+  if (!std::filesystem::exists("/sys/devices/system/cpu/cpu0/cache/index0") || processor.empty())
+    return;
+  ASSERT_EQ(system.size(), processor.size());
+  for (std::size_t i = 0; i < system.size(); ++i) {
+    EXPECT_EQ(system[i].level, processor[i].level);
+    EXPECT_EQ(system[i].bytes, processor[i].bytes) << "level " << system[i].level;
+    EXPECT_EQ(system[i].line_bytes, processor[i].line_bytes);
+  }
+}
+
 TEST(Probe, RatesArePlausibleAndAbsentUnitsSayWhy) {
   using namespace tilewright::probe;
   for (const VectorUnit unit :
