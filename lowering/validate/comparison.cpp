@@ -7,25 +7,6 @@ namespace {
 
 constexpr int kMostDepth = 4000;
 
-bool commutes(TermOp op) {
-  switch (op) {
-    case TermOp::Add:
-    case TermOp::Mul:
-    case TermOp::And:
-    case TermOp::Or:
-    case TermOp::Xor:
-    case TermOp::Eq:
-    case TermOp::UMin:
-    case TermOp::UMax:
-    case TermOp::SMin:
-    case TermOp::SMax:
-    case TermOp::FAdd:
-    case TermOp::FMul:
-    case TermOp::Fma: return true;
-    default: return false;
-  }
-}
-
 }  // namespace
 
 bool Comparison::same(TermId a, TermId b) {
@@ -49,7 +30,7 @@ bool Comparison::compare(TermId a, TermId b) {
   if (x.op == y.op && x.extra == y.extra && x.op != TermOp::Var && x.op != TermOp::Const) {
     const bool c = (x.c == 0 && y.c == 0) || same(x.c, y.c);
     if (c && same(x.a, y.a) && ((x.b == 0 && y.b == 0) || same(x.b, y.b))) return true;
-    if (c && commutes(x.op) && same(x.a, y.b) && same(x.b, y.a)) return true;
+    if (c && is_commutative(x.op) && same(x.a, y.b) && same(x.b, y.a)) return true;
   }
   // Float operations that are unlike are unlike for some values, or beyond us.
   if (!is_bit_level(x.op) && !is_bit_level(y.op)) return false;

@@ -17,25 +17,6 @@ int log2_of(std::uint64_t x) {
   return n;
 }
 
-bool is_commutative(TermOp op) {
-  switch (op) {
-    case TermOp::Add:
-    case TermOp::Mul:
-    case TermOp::And:
-    case TermOp::Or:
-    case TermOp::Xor:
-    case TermOp::Eq:
-    case TermOp::UMin:
-    case TermOp::UMax:
-    case TermOp::SMin:
-    case TermOp::SMax:
-    case TermOp::FAdd:
-    case TermOp::FMul:
-    case TermOp::Fma: return true;
-    default: return false;
-  }
-}
-
 }  // namespace
 
 // Variables before constants, then by number.

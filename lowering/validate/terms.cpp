@@ -7,6 +7,25 @@
 
 namespace tilewright::validate {
 
+bool is_commutative(TermOp op) {
+  switch (op) {
+    case TermOp::Add:
+    case TermOp::Mul:
+    case TermOp::And:
+    case TermOp::Or:
+    case TermOp::Xor:
+    case TermOp::Eq:
+    case TermOp::UMin:
+    case TermOp::UMax:
+    case TermOp::SMin:
+    case TermOp::SMax:
+    case TermOp::FAdd:
+    case TermOp::FMul:
+    case TermOp::Fma: return true;
+    default: return false;
+  }
+}
+
 namespace {
 
 struct OpRow {

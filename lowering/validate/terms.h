@@ -25,6 +25,8 @@ enum class TermOp : std::uint8_t {
 #include "lowering/validate/term_ops.def"
 #undef TILEWRIGHT_TERM_OP
 };
+// In its first two operands.
+bool is_commutative(TermOp op);
 std::string_view term_op_text(TermOp op);
 int arity_of(TermOp op);
 
