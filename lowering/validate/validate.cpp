@@ -16,7 +16,6 @@ namespace tilewright::validate {
 
 namespace {
 
-constexpr std::int64_t kStepsOfCode = 60'000'000;
 constexpr std::int64_t kStepsOfProgram = 20'000'000;
 
 std::vector<std::int64_t> shape_of(const program::Parameter& parameter, const ir::Bindings& sizes) {
@@ -67,7 +66,7 @@ class Trial {
     if (!specify(&expected)) return needs(stop_, given);
     for (const bool with_executor : {false, true}) {
       FunctionCall call(context_, dispatch_, listing_, run_.sizes, arithmetic_, with_executor);
-      call.machine().step_limit = kStepsOfCode;
+      call.machine().step_limit = options_.code_steps;
       const bool ran = call.run(inputs_);
       report_.steps += call.machine().steps;
       merge(call.machine().reached);

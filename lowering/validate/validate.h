@@ -21,6 +21,7 @@ namespace tilewright::validate {
 struct Options {
   std::int64_t step_budget =
       1'000'000;  // of the Program's interpreter, for all sizes of a variant together, about
+  std::int64_t code_steps = 60'000'000;  // instructions of one run of the code
   int min_runs = 3;
   std::vector<ir::Bindings> sizes;  // not empty: these alone
   std::uint64_t seed = 1;  // of values that inputs are given

@@ -19,9 +19,13 @@ struct Tally {
   int validated = 0;
 };
 
+// A loop that a mutation makes endless is refused after so many instructions.
+constexpr std::int64_t kSteps = 300'000;
+
 class Hunt {
  public:
   Hunt(Subject& subject, const Sizes& sizes) : subject_(subject) {
+    options_.code_steps = kSteps;
     for (const auto& one : sizes) {
       ir::Bindings bindings;
       for (const auto& [extent, value] : one) bindings[subject.context->symbol(extent)] = value;
@@ -61,7 +65,7 @@ class Hunt {
   bool differs_on_values(const Listing& listing) {
     for (const Known& known : known_) {
       const auto got = run_code(*subject_.context, *subject_.dispatch, listing, known.sizes,
-                                known.inputs, 300'000);
+                                known.inputs, kSteps);
       if (!got.ok()) return true;
       for (const auto& [name, tensor] : known.outputs)
         if (!laws::first_difference(tensor, got->at(name)).empty()) return true;
