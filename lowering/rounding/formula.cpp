@@ -111,7 +111,7 @@ double value_of(const Formula::Node* node, const Names& names,
 std::string number_text(double value) {
   char text[40];
   const double bits = std::log2(value);
-  if (value > 0 && bits == std::floor(bits) && std::fabs(bits) > 9)
+  if (value > 0 && std::isfinite(bits) && bits == std::floor(bits) && std::fabs(bits) > 9)
     std::snprintf(text, sizeof text, "2^%d", static_cast<int>(bits));
   else
     std::snprintf(text, sizeof text, "%.4g", value);
