@@ -4,7 +4,6 @@
 // computes the algorithm. Exit status: 0 accepted, 1 rejected, 2 the files or the command line cannot be read.
 #include <fstream>
 #include <iostream>
-#include <iterator>
 
 #include "apps/check/accept.h"
 #include "apps/check/statements.h"
@@ -23,13 +22,18 @@ constexpr char kHelp[] =
     "\n"
     "Exit status: 0 accepted, 1 rejected, 2 a file or the command line cannot be read.\n";
 
-// Null where the file cannot be read.
+constexpr std::size_t kMostBytes = std::size_t{64} << 20;  // of one file
+
+// Null where the file cannot be read, is a folder, or does not end within kMostBytes.
 const std::string* contents(Arena& arena, const char* path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return nullptr;
-  std::string& text = arena.texts.emplace_back(std::istreambuf_iterator<char>(file),
-                                               std::istreambuf_iterator<char>());
-  return file.bad() ? nullptr : &text;
+  std::string& text = arena.texts.emplace_back();
+  char part[1 << 16];
+  while (file.read(part, sizeof part) || file.gcount() > 0) {
+    text.append(part, static_cast<std::size_t>(file.gcount()));
+    if (text.size() > kMostBytes) return nullptr;
+  }
+  return file.eof() && !file.bad() ? &text : nullptr;
 }
 
 int run(const std::vector<const char*>& paths, bool lists) {
@@ -38,7 +42,7 @@ int run(const std::vector<const char*>& paths, bool lists) {
   for (const char* path : paths) {
     texts.push_back(contents(arena, path));
     if (texts.back()) continue;
-    std::cerr << path << ": cannot be read\n";
+    std::cerr << path << ": cannot be read as a text of at most 64 MiB\n";
     return 2;
   }
   try {
@@ -56,6 +60,12 @@ int run(const std::vector<const char*>& paths, bool lists) {
     std::cout << "rejected: " << paths[file];
     if (refused.line > 0) std::cout << ":" << refused.line << ":" << refused.column;
     std::cout << ": " << refused.what() << "\n";
+    if (refused.line > 0 && file < 2)
+      std::cerr << "help: canonical text is read alone, as `tilewright opt " << paths[file]
+                << "` prints it\n";
+    return 1;
+  } catch (const std::exception& error) {  // memory
+    std::cout << "rejected: " << error.what() << "\n";
     return 1;
   }
 }

@@ -109,7 +109,9 @@ TEST_F(CheckerCommand, AcceptsNothingWithoutProof) {
 TEST_F(CheckerCommand, SaysWhereATextIsWrong) {
   const auto [text, status] = check("a.tw bad.twp none.cert");
   EXPECT_EQ(status, 1);
-  EXPECT_EQ(text, "rejected: bad.twp:3:3: `y` is nothing of the kind and rank that is needed\n");
+  EXPECT_EQ(text,
+            "rejected: bad.twp:3:3: `y` is nothing of the kind and rank that is needed\n"
+            "help: canonical text is read alone, as `tilewright opt bad.twp` prints it\n");
 }
 
 TEST_F(CheckerCommand, ListsStatements) {
@@ -123,7 +125,11 @@ TEST_F(CheckerCommand, ListsStatements) {
 
 TEST_F(CheckerCommand, ExitsWithTwoForFilesAndCommandLinesItCannotRead) {
   EXPECT_EQ(check("a.tw missing.twp none.cert"),
-            std::pair(std::string("missing.twp: cannot be read\n"), 2));
+            std::pair(std::string("missing.twp: cannot be read as a text of at most 64 MiB\n"), 2));
+  // A folder, and a file without an end.
+  for (const char* path : {"/", "/dev/zero"})
+    EXPECT_EQ(check("a.tw p.twp " + std::string(path)),
+              std::pair(std::string(path) + ": cannot be read as a text of at most 64 MiB\n", 2));
   for (const char* arguments : {"", "a.tw", "a.tw p.twp", "--statements", "--list a.tw p.twp",
                                 "--statements p.twp p.twp", "a.tw p.twp none.cert more"}) {
     const auto [text, status] = check(arguments);
