@@ -3,8 +3,8 @@
 // Stores that read each other's earlier instances, as one fold. For this room's own files.
 //
 // The guess: loops that every step keeps name the fold (each store may have its own names for them); what a store
-// holds is what all stores of the group have added so far, by time, in that fold. Law: nothing of a guess is believed; `find` leaves claims that evaluating
-// every store of the group has given back.
+// holds is what all stores of the group have added so far, by time, in that fold. Law: nothing of a guess is believed;
+// `find` leaves claims that evaluating every store of the group has given back.
 #pragma once
 
 #include "lowering/proof/fold_group.h"
